@@ -1,0 +1,1 @@
+//! `qa-pilot`: guards Playwright suites and gates what they claim.
