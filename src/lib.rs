@@ -1,1 +1,13 @@
-//! `qa-pilot`: guards Playwright suites and gates what they claim.
+//! `qa-pilot` guards Playwright suites on shared environments and gates what they claim.
+//!
+//! Data flows one way. What the host declares (`host`) becomes a `policy`; the `proxy` enforces it and leaves records
+//! (`record`) in the run directory; `report` derives report.json from what lies there; `gate` decides.
+
+pub mod cli;
+pub mod exit;
+pub mod files;
+pub mod model;
+pub mod pattern;
+pub mod policy;
+pub mod record;
+pub mod yaml;

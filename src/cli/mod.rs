@@ -1,0 +1,43 @@
+//! The command line: one file a subcommand, with arguments, wiring and exit code. No logic.
+
+mod completions;
+mod say;
+
+use crate::exit::Exit;
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub(crate) use say::data;
+
+/// Guards Playwright suites on shared environments and gates what they claim.
+#[derive(Debug, Parser)]
+#[command(
+    name = "qa-pilot",
+    version,
+    about,
+    after_help = "Exit codes: 0 done or publishable, 1 refused, 2 an input fault (nothing ran), 130 and 143 on signals."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Completions(completions::Completions),
+}
+
+/// Parses the arguments, runs the command, and says how it ended.
+pub fn main() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            // Nothing is left to tell anyone when even this cannot be printed.
+            let _ = error.print();
+            return exit;
+        }
+    };
+    match cli.command {
+        Command::Completions(command) => command.run(Cli::command()),
+    }
+}
