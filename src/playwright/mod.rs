@@ -1,0 +1,3 @@
+//! What comes from Playwright and what goes to it.
+
+pub mod fixture;
