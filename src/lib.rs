@@ -8,6 +8,7 @@ pub mod exit;
 pub mod files;
 pub mod model;
 pub mod pattern;
+pub mod playwright;
 pub mod policy;
 pub mod record;
 pub mod yaml;

@@ -30,7 +30,8 @@ const PAGE_GUARD_JS: &str = include_str!("page-guard.js");
 ///   more than method and URL (a body, headers) does not belong here: the proxy judges it.
 #[must_use]
 pub fn page_guard(config: &Value) -> String {
-    let list = |key: &str| config.get(key).filter(|value| value.is_array()).cloned().unwrap_or_else(|| json!([]));
+    let list =
+        |key: &str| config.get(key).filter(|value| value.is_array()).cloned().unwrap_or_else(|| json!([]));
     let bound = json!({
         "policy": config.get("policy").and_then(Value::as_str).unwrap_or("read-only"),
         "prefix": config.get("prefix").filter(|value| value.is_string()),
@@ -55,7 +56,6 @@ fn script_literal(json: &str) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn config_is_bound_whole_and_absent_keys_are_strict() {
-        let script = page_guard(&json!({ "policy": "scoped-write", "prefix": "QA_TEST_", "words": ["^go$"] }));
+        let script =
+            page_guard(&json!({ "policy": "scoped-write", "prefix": "QA_TEST_", "words": ["^go$"] }));
         let config = bound_config(&script);
         assert_eq!(config["policy"], "scoped-write");
         assert_eq!(config["prefix"], "QA_TEST_");
@@ -92,7 +93,13 @@ mod tests {
             assert!(word.chars().all(|c| c.is_ascii_lowercase() || c == ' ' || c == '-'), "{word}");
         }
         for key in ["icons", "ligature_classes", "ligatures"] {
-            assert!(controls[key].as_array().unwrap().iter().all(|entry| entry.as_str().is_some_and(|s| !s.is_empty())));
+            assert!(
+                controls[key]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|entry| entry.as_str().is_some_and(|s| !s.is_empty()))
+            );
         }
     }
 }
