@@ -127,6 +127,11 @@ pub fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, F
     Ok(value)
 }
 
+/// Whether there is a regular file at `path`, links followed.
+pub fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file())
+}
+
 /// The digest of a regular file, read once in pieces.
 ///
 /// # Errors

@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod exit;
 pub mod files;
+pub mod host;
 pub mod model;
 pub mod pattern;
 pub mod playwright;

@@ -41,7 +41,13 @@ impl Faults {
     }
 
     /// One of a closed set of words at `key`.
-    pub(super) fn word<T: Copy>(&mut self, object: &Object, at: &str, key: &str, words: &[(&str, T)]) -> Option<T> {
+    pub(super) fn word<T: Copy>(
+        &mut self,
+        object: &Object,
+        at: &str,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
         let found = object.get(key).and_then(Value::as_str);
         let hit = words.iter().find(|(word, _)| Some(*word) == found).map(|(_, value)| *value);
         if hit.is_none() {

@@ -1,3 +1,4 @@
 //! What comes from Playwright and what goes to it.
 
 pub mod fixture;
+pub mod results;

@@ -1,7 +1,13 @@
 //! writes.json, the contract between the half that guards and the half that reports.
 
+mod aggregate;
 mod format;
+mod read;
+mod sweep;
 
+pub use aggregate::{AttemptRecords, Writes, aggregate};
 pub use format::{
     AttemptInfo, ControlEvent, Event, EventAction, GuardInfo, InScope, RequestEvent, WritesRecord,
 };
+pub use read::{Reading, Record, Records, parse};
+pub use sweep::{Stray, sweep};

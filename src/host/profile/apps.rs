@@ -28,7 +28,10 @@ pub(super) fn read(root: &Object, faults: &mut Faults) -> Option<IndexMap<String
         let Some(app) = value.as_object() else {
             faults.add(at, "must be a mapping with framework, spec_dir and repo");
             // Declared all the same: an environment may name it without a second complaint.
-            apps.insert(name.clone(), App { framework: String::new(), spec_dir: String::new(), repo: String::new() });
+            apps.insert(
+                name.clone(),
+                App { framework: String::new(), spec_dir: String::new(), repo: String::new() },
+            );
             continue;
         };
         let mut field = |key| faults.text(app, &at, key).unwrap_or_default().to_owned();

@@ -25,7 +25,8 @@ pub(super) fn read(root: &Object, faults: &mut Faults) -> Option<Auth> {
     let mut storage_state_dir = None;
     if let Some(state) = faults.mapping(block, "auth", "storage_state") {
         if state.get("indexed_db") != Some(&Value::Bool(true)) {
-            faults.add("auth.storage_state.indexed_db", "must be true: tokens in IndexedDB are lost otherwise");
+            faults
+                .add("auth.storage_state.indexed_db", "must be true: tokens in IndexedDB are lost otherwise");
         }
         storage_state_dir = faults.optional_text(state, "auth.storage_state", "dir").map(str::to_owned);
     }

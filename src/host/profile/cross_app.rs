@@ -13,7 +13,10 @@ pub(super) fn read(root: &Object, apps: Option<&IndexMap<String, App>>, faults: 
     let Some(block) = faults.mapping(root, "", "cross_app") else { return };
     let window = block.get("propagation_window_s").and_then(whole);
     if !window.is_some_and(|seconds| (1..=LONGEST_WINDOW).contains(&seconds)) {
-        faults.add("cross_app.propagation_window_s", format!("must be a whole number from 1 to {LONGEST_WINDOW}"));
+        faults.add(
+            "cross_app.propagation_window_s",
+            format!("must be a whole number from 1 to {LONGEST_WINDOW}"),
+        );
     }
     if let Some(home) = faults.text(block, "cross_app", "spec_home")
         && !apps.contains_key(home)

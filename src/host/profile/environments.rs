@@ -4,10 +4,10 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::super::values::{Faults, Object, text};
+use super::Tracker;
 use super::apps::App;
 use super::production_url::looks_like_production;
 use super::sha_source::{self, ShaSource};
-use super::Tracker;
 
 /// The least that tells whose restricted account a production run uses.
 const ACCOUNT_CHARACTERS: usize = 20;
@@ -90,7 +90,9 @@ pub(super) fn effective_upload(tracker: Tracker, kind: EnvKind, explicit: Option
 /// An http or https URL with a host and without blanks.
 pub(super) fn is_http_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some() && !text.contains(char::is_whitespace) && url::Url::parse(text).is_ok_and(|url| url.has_host())
+    rest.is_some()
+        && !text.contains(char::is_whitespace)
+        && url::Url::parse(text).is_ok_and(|url| url.has_host())
 }
 
 /// Environments with faults are left out, their faults noted.
@@ -142,7 +144,8 @@ fn one(
     let origins = origins(env, at, faults);
     if kind.is_some_and(|kind| kind != EnvKind::Production) {
         for (app, url) in urls.iter().filter(|(_, url)| looks_like_production(url)) {
-            warnings.add(format!("{at}.apps.{app}"), format!("{url} looks like production, and kind is another"));
+            warnings
+                .add(format!("{at}.apps.{app}"), format!("{url} looks like production, and kind is another"));
         }
     }
     let sha_source = sha_source::read(env, at, faults, warnings);
@@ -208,7 +211,8 @@ fn test_account(env: &Object, at: &str, kind: Option<EnvKind>, faults: &mut Faul
     match account.filter(|account| account.chars().count() >= ACCOUNT_CHARACTERS) {
         Some(account) => Some(account.to_owned()),
         None => {
-            faults.add(path, format!("must describe the account in at least {ACCOUNT_CHARACTERS} characters"));
+            faults
+                .add(path, format!("must describe the account in at least {ACCOUNT_CHARACTERS} characters"));
             None
         }
     }

@@ -60,10 +60,7 @@ pub(super) fn read(
         if has_production {
             faults.add("evidence.capture", "must be always where a production environment is registered");
         } else {
-            warnings.add(
-                "evidence.capture",
-                format!("is {}: verdicts will lack evidence", capture.as_str()),
-            );
+            warnings.add("evidence.capture", format!("is {}: verdicts will lack evidence", capture.as_str()));
         }
     }
     Some(capture)

@@ -137,7 +137,7 @@ impl Profile {
     pub fn load(path: &Path) -> Result<Checked, ProfileError> {
         let value = yaml::read(path)?;
         let dir = path.parent().unwrap_or(Path::new("")).to_owned();
-        let policy_doc_exists = |file: &str| crate::files::exists(&dir.join(file));
+        let policy_doc_exists = |file: &str| crate::files::is_file(&dir.join(file));
         match Self::check(&value, &policy_doc_exists) {
             (Some(profile), _, warnings) => Ok(Checked { profile, warnings }),
             (None, faults, warnings) => {

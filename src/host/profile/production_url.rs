@@ -2,8 +2,20 @@
 
 /// A first label that marks a test environment, followed by a dot or a dash.
 const TEST_LABELS: &[&str] = &[
-    "qa", "staging", "stage", "stg", "test", "testing", "dev", "develop", "development", "uat", "sandbox", "preview",
-    "demo", "local",
+    "qa",
+    "staging",
+    "stage",
+    "stg",
+    "test",
+    "testing",
+    "dev",
+    "develop",
+    "development",
+    "uat",
+    "sandbox",
+    "preview",
+    "demo",
+    "local",
 ];
 
 /// Endings of a bare product domain.
@@ -15,9 +27,9 @@ pub(super) fn looks_like_production(url: &str) -> bool {
     let Some(host) = url.host_str() else { return false };
     let host = host.to_ascii_lowercase();
     let host = host.strip_prefix("www.").unwrap_or(&host);
-    let is_test = TEST_LABELS.iter().any(|label| {
-        host.strip_prefix(label).is_some_and(|rest| rest.starts_with(['.', '-']))
-    });
+    let is_test = TEST_LABELS
+        .iter()
+        .any(|label| host.strip_prefix(label).is_some_and(|rest| rest.starts_with(['.', '-'])));
     if is_test {
         return false;
     }

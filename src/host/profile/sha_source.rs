@@ -70,7 +70,7 @@ fn extract(block: &Object, at: &str, faults: &mut Faults) -> Option<Extract> {
         (false, true) => {
             let source = faults.text(block, at, "regex")?;
             match Pattern::new(source) {
-                Ok(pattern) if pattern.groups() > 0 => Some(Extract::Regex(pattern)),
+                Ok(pattern) if pattern.has_group() => Some(Extract::Regex(pattern)),
                 Ok(_) => {
                     faults.add(format!("{at}.regex"), "needs a capturing group around the build id");
                     None

@@ -11,8 +11,5 @@ mod text;
 pub use model::{Attachment, Attempt, Entry, Results, ResultsError, Shard, Spec, TestError};
 pub use text::Text;
 
-/// The most bytes of results.json that are read: some 250,000 attempts.
-pub const MAX_BYTES: u64 = 512 * 1024 * 1024;
-
 #[cfg(test)]
 mod tests;

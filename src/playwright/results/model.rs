@@ -9,6 +9,9 @@ use super::text::Text;
 /// Why results.json cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
+    /// Anything that does not begin like an object.
+    #[error("not a Playwright JSON report: no object")]
+    NoObject,
     /// Not JSON, or JSON of another shape.
     #[error("not a Playwright JSON report: at {place}: {source}")]
     Shape {
@@ -140,12 +143,20 @@ impl<'a> Results<'a> {
     /// # Errors
     /// When the bytes are no JSON, or not of a report's shape; the message names the place.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ResultsError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        // serde would read a list as the fields in their order.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ResultsError::NoObject);
+        }
         let file: File<'a> = match serde_json::from_slice(bytes) {
             Ok(file) => file,
             // The place is worked out only when it is needed: tracking it costs a third of the time.
             Err(error) => return Err(locate(bytes, error)),
         };
-        let specs = file.suites.into_specs().map_err(|source| ResultsError::Shape { place: "a nested suite".to_owned(), source })?;
+        let specs = file
+            .suites
+            .into_specs()
+            .map_err(|source| ResultsError::Shape { place: "a nested suite".to_owned(), source })?;
         Ok(Self {
             version: file.config.version,
             shard: file.config.shard,

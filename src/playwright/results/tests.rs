@@ -35,7 +35,9 @@ fn specs_are_found_below_ten_thousand_suites() {
 #[test]
 fn steps_that_nest_deep_are_skipped() {
     let deep = format!("{}{}", r#"{"steps":["#.repeat(5_000), "]}".repeat(5_000));
-    let json = format!(r#"{{"suites":[{{"specs":[{{"title":"t","tests":[{{"results":[{{"status":"passed","steps":[{deep}]}}]}}]}}]}}]}}"#);
+    let json = format!(
+        r#"{{"suites":[{{"specs":[{{"title":"t","tests":[{{"results":[{{"status":"passed","steps":[{deep}]}}]}}]}}]}}]}}"#
+    );
     let results = Results::parse(json.as_bytes()).unwrap();
     assert_eq!(&*results.specs[0].tests[0].results[0].status, "passed");
 }
@@ -55,7 +57,8 @@ fn a_body_is_noted_and_not_kept() {
     let json = r#"{"suites":[{"specs":[{"title":"t","tests":[{"results":[{"attachments":[
         {"name":"a","body":""},{"name":"b","body":null},{"name":"c","path":""},{"name":"d","path":"/x"}]}]}]}]}]}"#;
     let results = Results::parse(json.as_bytes()).unwrap();
-    let found: Vec<_> = results.specs[0].tests[0].results[0].attachments.iter().map(|a| (a.has_body, a.file())).collect();
+    let found: Vec<_> =
+        results.specs[0].tests[0].results[0].attachments.iter().map(|a| (a.has_body, a.file())).collect();
     assert_eq!(found, [(true, None), (false, None), (false, None), (false, Some("/x"))]);
 }
 
@@ -63,7 +66,16 @@ fn a_body_is_noted_and_not_kept() {
 fn a_wrong_shape_names_its_place() {
     let error = Results::parse(br#"{"suites":[{"specs":[{"title":1}]}]}"#).unwrap_err().to_string();
     assert!(error.contains("suites[0].specs[0].title"), "{error}");
-    for wrong in ["[]", "null", "1", "{", "", r#"{"suites":{}}"#, r#"{"suites":[1]}"#, r#"{"suites":[{"specs":[{}]}]}"#] {
+    for wrong in [
+        "[]",
+        "null",
+        "1",
+        "{",
+        "",
+        r#"{"suites":{}}"#,
+        r#"{"suites":[1]}"#,
+        r#"{"suites":[{"specs":[{}]}]}"#,
+    ] {
         assert!(Results::parse(wrong.as_bytes()).is_err(), "{wrong} was read");
     }
 }

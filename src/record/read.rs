@@ -1,0 +1,249 @@
+//! The one reader of writes.json, for the report and for the gate.
+//!
+//! A record speaks for its attempt only when it is sound: it parses, is an object, and counts as many blocked and observed
+//! events as it lists. An unsound one is kept with what it says, and never counts as installed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::AttemptInfo;
+use crate::files::{self, RECORD_CAP};
+use crate::model::Digest;
+
+/// What a record says, without its events.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// Whether the page guard reported in.
+    pub installed: bool,
+    /// What was enforced, as written.
+    pub policy: Option<String>,
+    /// The scoped-write prefix.
+    pub prefix: Option<String>,
+    /// How many write signatures the guard compiled.
+    pub write_signatures: u64,
+    /// Judged requests.
+    pub routed_requests: u64,
+    /// Events with action block.
+    pub blocked: u64,
+    /// Events with action observe.
+    pub observed: u64,
+    /// Navigations, where the guard counts them.
+    pub documents: Option<u64>,
+    /// Origins of guarded documents, where the guard records them.
+    pub origins: Option<Vec<String>>,
+    /// Whose record it is, where the guard says.
+    pub attempt: Option<AttemptInfo>,
+    /// The digest of the signatures, as written, where the guard records one.
+    pub signatures_sha256: Option<String>,
+}
+
+/// A record file as it was read, once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The digest of the bytes that were read; none when there are none.
+    pub digest: Option<Digest>,
+    /// What it says, as far as it can be told.
+    pub record: Option<Record>,
+    /// Why it does not speak for its attempt.
+    pub fault: Option<String>,
+}
+
+impl Reading {
+    /// The record, if it is sound.
+    pub fn sound(&self) -> Option<&Record> {
+        self.record.as_ref().filter(|_| self.fault.is_none())
+    }
+
+    /// Whether the guard was in a page and the record can be believed.
+    pub fn is_installed(&self) -> bool {
+        self.sound().is_some_and(|record| record.installed)
+    }
+
+    fn unreadable(fault: String) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+}
+
+/// The records of a run directory, each file read at most once, so that what is judged is what was hashed.
+#[derive(Clone, Debug)]
+pub struct Records {
+    run_dir: PathBuf,
+    read: BTreeMap<String, Reading>,
+}
+
+impl Records {
+    /// The records below `run_dir`; none is read yet.
+    pub fn new(run_dir: &Path) -> Self {
+        Self { run_dir: run_dir.to_owned(), read: BTreeMap::new() }
+    }
+
+    /// Reads the record at a path relative to the run directory, unless that was done before. A path that leaves the
+    /// directory, by its text or by a link, is not followed.
+    pub fn load(&mut self, path: &str) -> &Reading {
+        let run_dir = &self.run_dir;
+        self.read.entry(path.to_owned()).or_insert_with(|| read(run_dir, path))
+    }
+
+    /// The record at `path`, if it was read.
+    pub fn get(&self, path: &str) -> Option<&Reading> {
+        self.read.get(path)
+    }
+}
+
+fn read(run_dir: &Path, path: &str) -> Reading {
+    let bytes = files::resolve_inside(run_dir, path).and_then(|found| files::read_capped(&found, RECORD_CAP));
+    match bytes {
+        Ok(bytes) => parse(&bytes),
+        Err(error) => Reading::unreadable(error.to_string()),
+    }
+}
+
+/// Reads the bytes of a record.
+pub fn parse(bytes: &[u8]) -> Reading {
+    let digest = Some(Digest::of(bytes));
+    let object = match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => return Reading { digest, ..Reading::unreadable("is no object".to_owned()) },
+        Err(error) => return Reading { digest, ..Reading::unreadable(format!("is no JSON: {error}")) },
+    };
+    let mut faults = Vec::new();
+    let record = Record {
+        installed: object.get("installed") == Some(&Value::Bool(true)),
+        policy: text(&object, "policy"),
+        prefix: text(&object, "prefix"),
+        write_signatures: count(&object, "write_signatures", &mut faults),
+        routed_requests: count(&object, "routed_requests", &mut faults),
+        blocked: count(&object, "blocked", &mut faults),
+        observed: count(&object, "observed", &mut faults),
+        documents: object.get("documents").map(|_| count(&object, "documents", &mut faults)),
+        origins: origins(&object, &mut faults),
+        attempt: attempt(&object, &mut faults),
+        signatures_sha256: text(&object, "signatures_sha256"),
+    };
+    match object.get("events").and_then(Value::as_array) {
+        None => faults.push("lists no events".to_owned()),
+        Some(events) => {
+            for (action, stated) in [("block", record.blocked), ("observe", record.observed)] {
+                let listed =
+                    events.iter().filter(|event| event.get("action").and_then(Value::as_str) == Some(action));
+                let listed = listed.count() as u64;
+                if listed != stated {
+                    faults.push(format!("counts {stated} and lists {listed} event(s) with action {action}"));
+                }
+            }
+        }
+    }
+    let fault = (!faults.is_empty()).then(|| faults.join("; "));
+    Reading { digest, record: Some(record), fault }
+}
+
+fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
+    object.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// A count; absent or null is 0, anything else that is no count is a fault.
+fn count(object: &Map<String, Value>, key: &str, faults: &mut Vec<String>) -> u64 {
+    match object.get(key) {
+        None | Some(Value::Null) => 0,
+        Some(value) => value.as_u64().unwrap_or_else(|| {
+            faults.push(format!("{key} is no count"));
+            0
+        }),
+    }
+}
+
+fn origins(object: &Map<String, Value>, faults: &mut Vec<String>) -> Option<Vec<String>> {
+    let value = object.get("origins").filter(|value| !value.is_null())?;
+    let list: Option<Vec<String>> =
+        value.as_array().and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+    if list.is_none() {
+        faults.push("origins is no list of texts".to_owned());
+    }
+    list
+}
+
+fn attempt(object: &Map<String, Value>, faults: &mut Vec<String>) -> Option<AttemptInfo> {
+    let value = object.get("attempt").filter(|value| !value.is_null())?;
+    match serde_json::from_value(value.clone()) {
+        Ok(attempt) => Some(attempt),
+        Err(error) => {
+            faults.push(format!("attempt: {error}"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: &str = r#"{"installed":true,"policy":"read-only","prefix":null,"scope_urls":[],"write_signatures":2,
+        "routed_requests":3,"blocked":1,"observed":0,"events":[{"kind":"request","action":"block"}]}"#;
+
+    #[test]
+    fn a_sound_record_speaks() {
+        let reading = parse(SOUND.as_bytes());
+        assert!(reading.is_installed());
+        let record = reading.sound().unwrap();
+        assert_eq!((record.write_signatures, record.routed_requests, record.blocked), (2, 3, 1));
+        assert_eq!((record.documents, &record.origins), (None, &None));
+    }
+
+    #[test]
+    fn an_unsound_record_never_counts_as_installed() {
+        for (from, to) in [
+            (r#""blocked":1"#, r#""blocked":0"#),
+            (r#""blocked":1"#, r#""blocked":"1""#),
+            (r#""observed":0"#, r#""observed":1"#),
+            (r#""routed_requests":3"#, r#""routed_requests":-3"#),
+            (r#""events":[{"kind":"request","action":"block"}]"#, r#""events":null"#),
+            (r#""prefix":null"#, r#""prefix":null,"attempt":{"retry":"0"}"#),
+            (r#""prefix":null"#, r#""prefix":null,"origins":[1]"#),
+        ] {
+            let reading = parse(SOUND.replace(from, to).as_bytes());
+            assert!(!reading.is_installed() && reading.sound().is_none(), "{to}");
+            assert!(reading.record.is_some() && reading.fault.is_some(), "{to}");
+        }
+        for bytes in ["", "{", "[]", "null", "7"] {
+            let reading = parse(bytes.as_bytes());
+            assert!(reading.record.is_none() && reading.fault.is_some() && reading.digest.is_some());
+        }
+    }
+
+    #[test]
+    fn installed_is_the_word_true_and_nothing_like_it() {
+        for like in ["1", "\"true\"", "null", "false"] {
+            let text = SOUND.replace(r#""installed":true"#, &format!(r#""installed":{like}"#));
+            assert!(!parse(text.as_bytes()).is_installed(), "{like}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_run_directory_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        files::write_atomic(&run.join("here.json"), SOUND.as_bytes()).unwrap();
+        files::write_atomic(&folder.path().join("there.json"), SOUND.as_bytes()).unwrap();
+        fs_err::os::unix::fs::symlink(folder.path().join("there.json"), run.join("link.json")).unwrap();
+        let mut records = Records::new(&run);
+        assert!(records.load("here.json").is_installed());
+        assert!(!records.load("link.json").is_installed());
+        assert!(!records.load("../there.json").is_installed());
+        assert!(records.get("gone.json").is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>) {
+            parse(&bytes);
+        }
+
+        #[test]
+        fn no_object_panics(key in "(installed|policy|blocked|events|attempt|origins|documents)", value in r#"[\[\]{}"0-9a-z:,\-.]{0,30}"#) {
+            parse(format!(r#"{{"{key}":{value}}}"#).as_bytes());
+        }
+    }
+}

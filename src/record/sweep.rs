@@ -1,0 +1,148 @@
+//! Whether every record on the disk belongs to an attempt that the run reports.
+//!
+//! Playwright copies what is attached, so an original writes.json lies beside its attached copy. Each must pair off with a
+//! listed file of the same bytes; one that does not belongs to an attempt that somebody dropped.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::read::Records;
+use crate::files;
+use crate::model::Digest;
+
+/// The name of a record file.
+const NAME: &str = "writes.json";
+/// Where specs keep what they share; not records of attempts.
+const FIXTURES: &str = "fixtures";
+
+/// A record that no listed file accounts for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Stray {
+    /// Relative to the run directory, with `/`.
+    pub path: String,
+    /// Why it counts.
+    pub why: String,
+}
+
+/// The strays below `run_dir`, in the order of their paths. `listed` are the paths that cases and fixtures name.
+pub fn sweep(run_dir: &Path, listed: &[String], records: &mut Records) -> Vec<Stray> {
+    let mut free: BTreeMap<Digest, usize> = BTreeMap::new();
+    let mut own: BTreeSet<PathBuf> = BTreeSet::new();
+    // A file that is listed twice is one file, and pairs once.
+    for path in BTreeSet::from_iter(listed) {
+        if let Some(digest) = records.load(path).digest {
+            *free.entry(digest).or_default() += 1;
+        }
+        own.extend(files::resolve_inside(run_dir, path).ok());
+    }
+    let mut strays = Vec::new();
+    for entry in WalkDir::new(run_dir).sort_by_file_name() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().map(|path| relative(run_dir, path)).unwrap_or_default();
+                strays.push(Stray { path, why: format!("cannot be looked into: {error}") });
+                continue;
+            }
+        };
+        if entry.file_name() != NAME || entry.file_type().is_dir() || in_fixtures(run_dir, entry.path()) {
+            continue;
+        }
+        let path = relative(run_dir, entry.path());
+        if !entry.file_type().is_file() {
+            strays.push(Stray { path, why: "is no regular file".to_owned() });
+            continue;
+        }
+        if files::canonical(entry.path()).is_ok_and(|found| own.contains(&found)) {
+            continue;
+        }
+        match files::sha256(entry.path()) {
+            Ok(digest) => match free.get_mut(&digest).filter(|left| **left > 0) {
+                Some(left) => *left -= 1,
+                None => strays.push(Stray {
+                    path,
+                    why: "is a record that no reported attempt accounts for".to_owned(),
+                }),
+            },
+            Err(error) => strays.push(Stray { path, why: error.to_string() }),
+        }
+    }
+    strays
+}
+
+fn in_fixtures(run_dir: &Path, path: &Path) -> bool {
+    path.strip_prefix(run_dir).ok().and_then(|inner| inner.iter().next()).is_some_and(|top| top == FIXTURES)
+}
+
+fn relative(run_dir: &Path, path: &Path) -> String {
+    let inner = path.strip_prefix(run_dir).unwrap_or(path);
+    inner.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strays(tree: &[(&str, &str)], listed: &[&str]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in tree {
+            files::write_atomic(&folder.path().join(path), text.as_bytes()).unwrap();
+        }
+        let listed: Vec<String> = listed.iter().map(|path| (*path).to_owned()).collect();
+        let mut records = Records::new(folder.path());
+        sweep(folder.path(), &listed, &mut records).into_iter().map(|stray| stray.path).collect()
+    }
+
+    #[test]
+    fn an_original_pairs_with_its_copy() {
+        let tree = [("a/writes.json", "1"), ("a/attachments/writes-json-x.json", "1")];
+        assert!(strays(&tree, &["a/attachments/writes-json-x.json"]).is_empty());
+        assert_eq!(strays(&tree, &[]), ["a/writes.json"]);
+    }
+
+    #[test]
+    fn one_copy_accounts_for_one_original() {
+        let tree = [("a/writes.json", "1"), ("b/writes.json", "1"), ("a/copy.json", "1")];
+        assert_eq!(strays(&tree, &["a/copy.json"]), ["b/writes.json"]);
+        assert_eq!(
+            strays(&tree, &["a/copy.json", "a/copy.json"]),
+            ["b/writes.json"],
+            "listing it twice is no help"
+        );
+    }
+
+    #[test]
+    fn a_listed_record_is_its_own_account() {
+        assert!(strays(&[("a/writes.json", "1")], &["a/writes.json"]).is_empty());
+        assert!(strays(&[("a/writes.json", "1")], &["./a/writes.json"]).is_empty());
+    }
+
+    #[test]
+    fn other_bytes_do_not_account() {
+        let tree = [("a/writes.json", "1"), ("a/copy.json", "2")];
+        assert_eq!(strays(&tree, &["a/copy.json"]), ["a/writes.json"]);
+    }
+
+    #[test]
+    fn only_the_top_fixtures_folder_is_left_out() {
+        let tree = [
+            ("fixtures/writes.json", "1"),
+            ("a/fixtures/writes.json", "1"),
+            ("outside/x/writes.json", "1"),
+            ("outside/y/outside.json", "1"),
+        ];
+        assert_eq!(strays(&tree, &[]), ["a/fixtures/writes.json", "outside/x/writes.json"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_record() {
+        let folder = tempfile::tempdir().unwrap();
+        files::write_atomic(&folder.path().join("a.json"), b"1").unwrap();
+        fs_err::os::unix::fs::symlink("a.json", folder.path().join("writes.json")).unwrap();
+        let found = sweep(folder.path(), &["a.json".to_owned()], &mut Records::new(folder.path()));
+        assert_eq!(found.len(), 1);
+    }
+}
