@@ -132,6 +132,15 @@ pub fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
+/// The size of a regular file in bytes.
+///
+/// # Errors
+/// When it is missing or not regular.
+pub fn size(path: &Path) -> Result<u64, FileError> {
+    let found = fs::metadata(path).map_err(|error| missing(error, path))?;
+    if found.is_file() { Ok(found.len()) } else { Err(FileError::NotRegular(path.to_owned())) }
+}
+
 /// The digest of a regular file, read once in pieces.
 ///
 /// # Errors

@@ -6,10 +6,13 @@
 pub mod cli;
 pub mod exit;
 pub mod files;
+pub mod gate;
 pub mod host;
 pub mod model;
 pub mod pattern;
 pub mod playwright;
 pub mod policy;
 pub mod record;
+pub mod render;
+pub mod report;
 pub mod yaml;

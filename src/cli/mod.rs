@@ -1,12 +1,16 @@
 //! The command line: one file a subcommand, with arguments, wiring and exit code. No logic.
 
+mod cases;
 mod completions;
+mod gate;
+mod profile;
+mod report;
 mod say;
 
 use crate::exit::Exit;
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub(crate) use say::data;
+pub(crate) use say::{data, fault, talk, talk_lines};
 
 /// Guards Playwright suites on shared environments and gates what they claim.
 #[derive(Debug, Parser)]
@@ -23,7 +27,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cases(cases::Cases),
     Completions(completions::Completions),
+    Gate(gate::Gate),
+    Profile(profile::Profile),
+    Report(report::Report),
 }
 
 /// Parses the arguments, runs the command, and says how it ended.
@@ -38,6 +46,10 @@ pub fn main() -> Exit {
         }
     };
     match cli.command {
+        Command::Cases(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
+        Command::Gate(command) => command.run(),
+        Command::Profile(command) => command.run(),
+        Command::Report(command) => command.run(),
     }
 }

@@ -7,3 +7,18 @@ use std::io::Write;
 pub(crate) fn data(text: impl Display) {
     let _ = write!(anstream::stdout().lock(), "{text}");
 }
+
+/// Prints one line of talk on stderr: `error: ` and what is wrong.
+pub(crate) fn fault(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "error: {text}");
+}
+
+/// Prints one line of talk on stderr.
+pub(crate) fn talk(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Prints lines of talk on stderr as they are.
+pub(crate) fn talk_lines(text: impl Display) {
+    let _ = write!(anstream::stderr().lock(), "{text}");
+}

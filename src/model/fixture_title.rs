@@ -12,6 +12,16 @@ pub enum Phase {
     Teardown,
 }
 
+impl Phase {
+    /// The spelling in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Setup => "setup",
+            Self::Teardown => "teardown",
+        }
+    }
+}
+
 /// `FIXTURE order` or `FIXTURE order teardown`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FixtureTitle {

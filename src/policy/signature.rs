@@ -153,9 +153,9 @@ fn required_pattern(
 ) -> Option<Pattern> {
     let path = format!("{path}.{key}");
     match object.get(key) {
-        Some(Value::String(text)) if !text.is_empty() => pattern(text, &path, faults),
+        Some(Value::String(text)) if !text.trim().is_empty() => pattern(text, &path, faults),
         _ => {
-            faults.push(Fault::new(path, "must be a regular expression, as text that is not empty"));
+            faults.push(Fault::new(path, "must be a regular expression, as text that is not blank"));
             None
         }
     }

@@ -161,7 +161,7 @@ mod tests {
     fn records_that_disagree_name_no_policy() {
         let one = record(true, "read-only", 1, 0, "");
         let other = record(true, "unrestricted", 1, 0, "");
-        assert_eq!(run(&[(false, &[one.clone()]), (false, &[other])]).unwrap().policy, None);
+        assert_eq!(run(&[(false, std::slice::from_ref(&one)), (false, &[other])]).unwrap().policy, None);
         assert_eq!(run(&[(false, &[one, "{".to_owned()])]).unwrap().policy, None);
     }
 

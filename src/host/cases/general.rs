@@ -92,7 +92,7 @@ fn case<'a>(
         faults.add(format!("{at}.preconditions"), "must be a list of texts that are not blank");
     }
     for key in ["steps", "expected"] {
-        if !entry.get(key).and_then(texts).is_some_and(|list| !list.is_empty()) {
+        if entry.get(key).and_then(texts).is_none_or(|list| list.is_empty()) {
             faults.add(format!("{at}.{key}"), "must be a list of texts that are not blank, at least one");
         }
     }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
 use super::*;
 
 fn titles(json: &str) -> Vec<String> {

@@ -1,0 +1,104 @@
+//! `qa-pilot gate`: whether a run may be published.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::exit::Exit;
+use crate::gate::{self, Inputs, rules};
+use crate::render::{gate_github, gate_json, gate_text};
+
+/// Decides whether a run may be published
+///
+/// The report is a claim: every value that can be derived again from results.json, the write records, the profile, the
+/// cases file and the bytes of the evidence is, and is compared. All refusals are named.
+#[derive(Debug, Args)]
+#[command(after_long_help = gate_text::table(), after_help = "Exit codes: 0 publishable, 1 refused, 2 an input cannot be used.")]
+pub(super) struct Gate {
+    /// The report
+    #[arg(required_unless_present = "explain")]
+    report: Option<PathBuf>,
+    /// The host profile
+    #[arg(long, required_unless_present = "explain")]
+    profile: Option<PathBuf>,
+    /// The statuses recorded when the run started; without them the gate refuses
+    #[arg(long, value_name = "FILE")]
+    statuses: Option<PathBuf>,
+    /// The feature's cases file; without it the gate refuses
+    #[arg(long, value_name = "FILE")]
+    cases: Option<PathBuf>,
+    /// The tracker's case map
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// The run directory [default: the report's own]
+    #[arg(long, value_name = "DIR")]
+    base: Option<PathBuf>,
+    /// How to tell
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Say what a code means and what to do about it, and do nothing else
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A line a finding on stderr, one line on stdout when publishable
+    Text,
+    /// One object on stdout
+    Json,
+    /// GitHub workflow annotations on stdout
+    Github,
+}
+
+impl Gate {
+    pub(super) fn run(self) -> Exit {
+        if let Some(code) = &self.explain {
+            return explain(code);
+        }
+        let inputs = Inputs {
+            report: self.report.unwrap_or_default(),
+            profile: self.profile.unwrap_or_default(),
+            statuses: self.statuses,
+            cases: self.cases,
+            map: self.map,
+            base: self.base,
+        };
+        let decision = match gate::run(&inputs) {
+            Ok(decision) => decision,
+            Err(error) => {
+                super::fault(error);
+                return Exit::Usage;
+            }
+        };
+        match self.format {
+            Format::Text => {
+                super::talk_lines(gate_text::findings(&decision));
+                decision.as_ref().iter().for_each(|approved| super::data(gate_text::ok(approved)));
+            }
+            Format::Json => match gate_json::decision(&decision) {
+                Ok(bytes) => super::data(String::from_utf8_lossy(&bytes)),
+                Err(error) => {
+                    super::fault(error);
+                    return Exit::Usage;
+                }
+            },
+            Format::Github => super::data(gate_github::decision(&decision)),
+        }
+        if decision.is_ok() { Exit::Ok } else { Exit::Refused }
+    }
+}
+
+fn explain(code: &str) -> Exit {
+    match rules::find(code) {
+        Some(rule) => {
+            super::data(gate_text::explain(rule));
+            Exit::Ok
+        }
+        None => {
+            let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.code).collect();
+            super::fault(format!("no rule has the code {code:?}; known are {}", known.join(", ")));
+            Exit::Usage
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Everything that rules look at. Rules read facts and nothing else: no disk, no clock.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::claim::{Claim, Entry};
+use crate::host::cases::Cases;
+use crate::host::profile::{Capture, EnvKind, Environment, Profile};
+use crate::host::statuses::Statuses;
+use crate::model::{Digest, Fault, PolicyKind, Verdict};
+use crate::playwright::results::Shard;
+use crate::record::{Records, Stray};
+use crate::report::Derived;
+
+/// What was gathered about a run.
+#[derive(Debug)]
+pub struct Facts {
+    /// report.json.
+    pub claim: Claim,
+    /// The host profile.
+    pub profile: Profile,
+    /// The statuses file; none when it was not passed.
+    pub statuses: Option<StatusesFact>,
+    /// The cases file; none when it was not passed.
+    pub cases: Option<CasesFact>,
+    /// The case map; none when it was not passed.
+    pub map: Option<Value>,
+    /// What lies in the run directory.
+    pub disk: Disk,
+}
+
+/// The statuses file that was passed.
+#[derive(Debug)]
+pub struct StatusesFact {
+    /// What it records; none when it is no mapping or an empty one.
+    pub statuses: Option<Statuses>,
+    /// How the run's own copy compares.
+    pub recorded: Recorded,
+}
+
+/// The copy of the statuses that the run itself kept.
+#[derive(Debug, Eq, PartialEq)]
+pub enum Recorded {
+    /// There is none.
+    Absent,
+    /// It says the same.
+    Same,
+    /// It says something else, or cannot be read.
+    Differs,
+}
+
+/// The cases file that was passed.
+#[derive(Debug)]
+pub struct CasesFact {
+    /// The file with types; none when it is no mapping.
+    pub cases: Option<Cases>,
+    /// What is wrong with its mutation and fixtures.
+    pub faults: Vec<Fault>,
+}
+
+/// What lies in the run directory.
+#[derive(Debug)]
+pub struct Disk {
+    /// The report derived once more from results.json, or why that is not possible.
+    pub rerun: Result<Rerun, String>,
+    /// The records, each read once.
+    pub records: Records,
+    /// Files that the claim names as evidence, by the path it gives.
+    pub evidence: BTreeMap<String, Evidence>,
+    /// Records that no attempt accounts for.
+    pub strays: Vec<Stray>,
+}
+
+/// The report derived once more.
+#[derive(Debug)]
+pub struct Rerun {
+    /// What follows from results.json and the records.
+    pub derived: Derived,
+    /// Set when results.json is one shard of a run.
+    pub shard: Option<Shard>,
+}
+
+/// A file that the claim names as evidence.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Evidence {
+    /// A regular file with something in it; its digest where evidence is pinned.
+    File(Option<Digest>),
+    /// A file without bytes.
+    Empty,
+    /// Not there, no regular file, or unreadable; why.
+    Unusable(String),
+    /// The path leads out of the run directory.
+    Outside,
+}
+
+impl Facts {
+    /// The environment that the claim names, if it is registered.
+    pub fn environment(&self) -> Option<&Environment> {
+        self.profile.environment(self.claim.text("env_name")?)
+    }
+
+    /// Whether the run says it was on production.
+    pub fn is_production(&self) -> bool {
+        self.environment().is_some_and(|environment| environment.kind == EnvKind::Production)
+    }
+
+    /// The typed cases file.
+    pub fn cases(&self) -> Option<&Cases> {
+        self.cases.as_ref()?.cases.as_ref()
+    }
+
+    /// The policy that was declared: never the one that the claim names.
+    pub fn policy(&self) -> Option<PolicyKind> {
+        self.cases().map(|cases| cases.policy)
+    }
+
+    /// Whether the guard had to be live: on production, and under any policy but unrestricted.
+    pub fn is_guarded(&self) -> bool {
+        self.is_production() || self.policy().is_some_and(|policy| policy != PolicyKind::Unrestricted)
+    }
+
+    /// Whether traces stay on the machine and are held by their digests.
+    pub fn is_pinned(&self) -> bool {
+        let upload = self.environment().map(|environment| self.profile.effective_upload(environment));
+        upload.is_some_and(|upload| upload.is_pinned())
+    }
+
+    /// When traces were kept; what cannot be understood counts as always.
+    pub fn capture(&self) -> Capture {
+        self.claim.text("evidence_capture").and_then(Capture::from_word).unwrap_or_default()
+    }
+
+    /// Whether an entry owes evidence.
+    pub fn needs_evidence(&self, entry: Entry<'_>) -> bool {
+        match self.capture() {
+            Capture::OnFailure => matches!(entry.verdict(), Some(Verdict::Fail | Verdict::Flaky)),
+            // A run that says it captured nothing owes evidence all the same.
+            Capture::Always | Capture::Off => entry.executed(),
+        }
+    }
+
+    /// What was found at a path that the claim names.
+    pub fn evidence(&self, path: &str) -> &Evidence {
+        // Every path of the claim was gathered; one that was not is treated as not being there.
+        const NONE: &Evidence = &Evidence::Outside;
+        self.disk.evidence.get(path).unwrap_or(NONE)
+    }
+}

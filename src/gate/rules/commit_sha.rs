@@ -1,0 +1,16 @@
+//! A verdict is about a build.
+
+use super::{Facts, Findings, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    code: "commit_sha",
+    description: "The report names the deployed build that was tested",
+    mend: "See that the environment's sha_source answers before and after the run, and run again",
+    check,
+};
+
+fn check(facts: &Facts, findings: &mut Findings) {
+    if facts.claim.text("commit_sha").is_none() {
+        findings.refuse("commit_sha", "is missing: a run without a build has no provenance");
+    }
+}

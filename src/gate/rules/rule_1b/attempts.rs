@@ -1,0 +1,36 @@
+//! A record that names its attempt must fit the attempt it is attached to, and be the only one of its interval.
+
+use std::collections::BTreeSet;
+
+use super::super::super::finding::Findings;
+use crate::record::{AttemptInfo, Records};
+use crate::report::{Derived, Try};
+
+pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for attempt in &derived.tries {
+        for path in &attempt.records {
+            let record = records.get(path).and_then(|reading| reading.record.as_ref());
+            let Some(named) = record.and_then(|record| record.attempt.as_ref()) else { continue };
+            for (what, own, other) in differences(attempt, named) {
+                let message = format!(
+                    "the record {path} is of {what} {other}, and is attached to {what} {own}: a copy"
+                );
+                findings.refuse(attempt.subject.place(), message);
+            }
+            if !seen.insert((&named.test_id, named.retry, named.interval)) {
+                let message = format!("the record {path} is of an attempt that has a record already: a copy");
+                findings.refuse(attempt.subject.place(), message);
+            }
+        }
+    }
+}
+
+fn differences(attempt: &Try, named: &AttemptInfo) -> Vec<(&'static str, String, String)> {
+    let pairs = [
+        ("retry", attempt.retry.to_string(), named.retry.to_string()),
+        ("project", format!("{:?}", attempt.project), format!("{:?}", named.project)),
+        ("title", format!("{:?}", attempt.title), format!("{:?}", named.title)),
+    ];
+    pairs.into_iter().filter(|(_, own, other)| own != other).collect()
+}

@@ -1,0 +1,5 @@
+//! What people and machines read: one output a file, over values that others made. Nothing here decides or prints.
+
+pub mod gate_github;
+pub mod gate_json;
+pub mod gate_text;
