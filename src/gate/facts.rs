@@ -135,8 +135,9 @@ impl Facts {
     pub fn needs_evidence(&self, entry: Entry<'_>) -> bool {
         match self.capture() {
             Capture::OnFailure => matches!(entry.verdict(), Some(Verdict::Fail | Verdict::Flaky)),
-            // A run that says it captured nothing owes evidence all the same.
-            Capture::Always | Capture::Off => entry.executed(),
+            Capture::Always => entry.executed(),
+            // Such a run is refused as a whole.
+            Capture::Off => false,
         }
     }
 
