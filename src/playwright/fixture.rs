@@ -86,6 +86,15 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_shop_has_this_fixture() {
+        assert_eq!(
+            include_str!("../../e2e/shop/specs/write-guard.ts"),
+            WRITE_GUARD_TS,
+            "run qa-pilot init in e2e/shop"
+        );
+    }
+
+    #[test]
     fn default_words_are_plain_text() {
         let controls: Value = serde_json::from_str(CONTROLS_JSON).unwrap();
         for word in controls["words"].as_array().unwrap() {
