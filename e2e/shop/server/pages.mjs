@@ -90,30 +90,32 @@ document.getElementById('login').addEventListener('submit', async (event) => {
 });
 </script>`;
 
-// Ways in which a page writes without a control: each is a link that a spec can follow.
-const outlets = `<a id="popup" href="/outlets/popup" target="_blank">Offer</a> <button id="worker">Work offline</button>
-<p role="status"></p>
+// Ways in which a page writes without a control. The query says on whose behalf, and each request carries it on.
+const outlets = `<a id="popup" target="_blank">Offer</a> <button id="worker">Work offline</button> <p role="status"></p>
 <script>
 const say = (text) => document.querySelector('[role=status]').textContent = text;
-if (location.hash === '#beacon') addEventListener('pagehide', () => navigator.sendBeacon('/api/orders', '{"product":"beacon"}'));
+document.getElementById('popup').href = '/outlets/popup' + location.search;
+if (location.hash === '#beacon') {
+  addEventListener('pagehide', () => navigator.sendBeacon('/api/orders/beacon' + location.search, '{"product":"beacon"}'));
+}
 document.getElementById('worker').addEventListener('click', async () => {
   await navigator.serviceWorker.register('/sw.js');
   const { active } = await navigator.serviceWorker.ready;
   const channel = new MessageChannel();
   channel.port1.onmessage = ({ data }) => say('worker: ' + data);
-  active.postMessage('sync', [channel.port2]);
+  active.postMessage(location.search, [channel.port2]);
 });
 </script>`;
 
 const popup = `<p>Today only</p><script>
-fetch('/api/orders', { method: 'POST', body: '{"product":"popup"}' }).then((r) => document.title = 'answered ' + r.status);
+fetch('/api/orders/popup' + location.search, { method: 'POST', body: '{}' }).then((r) => document.title = 'answered ' + r.status);
 </script>`;
 
 export const serviceWorker = `
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('message', (event) => event.waitUntil(
-  fetch('/api/orders', { method: 'POST', body: '{"product":"worker"}' }).then(
+  fetch('/api/orders/worker' + event.data, { method: 'POST', body: '{}' }).then(
     (response) => event.ports[0].postMessage(response.status), (error) => event.ports[0].postMessage('failed'))));
 `;
 

@@ -39,7 +39,7 @@ export async function startShop({ httpsPort = 0, httpPort = 0, commit = '3f9c2ab
       return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
     }));
     const request = { method: incoming.method, path: url.pathname, query: Object.fromEntries(url.searchParams), body, cookies, host };
-    if (isWrite(request)) enter({ method: request.method, host, path: request.path, body });
+    if (isWrite(request)) enter({ method: request.method, host, path: request.path + url.search, body });
     const { status, type, body: content, headers } = answer(request);
     outgoing.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...headers });
     outgoing.end(content);

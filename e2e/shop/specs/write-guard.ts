@@ -87,7 +87,8 @@ export function loadFixture<T = unknown>(name: string): T {
 
 function fixtureFile(name: string): string {
   if (!/^[a-z0-9-]+$/.test(name)) throw new Error(`write guard: "${name}" is no fixture name; use a-z, 0-9 and dashes`);
-  const folder = process.env.QA_PILOT_FIXTURE_DIR?.trim();
+  const { QA_PILOT_FIXTURE_DIR } = process.env;
+  const folder = QA_PILOT_FIXTURE_DIR?.trim();
   if (!folder) throw new Error('write guard: QA_PILOT_FIXTURE_DIR is not set; "qa-pilot run" sets it');
   return join(folder, `${name}.json`);
 }
@@ -127,7 +128,8 @@ function environment(): Environment | null {
 
 /** What this process was told about the policy. Throws when it is malformed. */
 function declaredPolicy(): { policy: Policy; prefix: string | null } {
-  const text = process.env.QA_PILOT_MUTATION?.trim();
+  const { QA_PILOT_MUTATION } = process.env;
+  const text = QA_PILOT_MUTATION?.trim();
   if (!text) return { policy: 'read-only', prefix: null };
   let value: { policy?: unknown; prefix?: unknown } | null;
   try {
@@ -224,7 +226,8 @@ function refuseOwnBrowsers(): LaunchGate {
 }
 
 // The runner's own process loads spec files as well, and global setup may launch a browser there.
-const inWorker = process.env.TEST_WORKER_INDEX !== undefined;
+const { TEST_WORKER_INDEX, PW_TEST_REUSE_CONTEXT } = process.env;
+const inWorker = TEST_WORKER_INDEX !== undefined;
 const launches: LaunchGate = inWorker ? refuseOwnBrowsers() : { expected: 0 };
 
 function refuseProxyOption(proxy: { server: string } | undefined, where: string, ours: string): void {
@@ -523,9 +526,13 @@ async function selfTest(browser: Browser, env: Environment): Promise<void> {
   const context = await browser.newContext({ proxy: { server: env.runProxy }, ignoreHTTPSErrors: true });
   try {
     const page = await context.newPage();
-    const response = await page.goto(`${env.control}/probe`, { timeout: 15_000 });
-    const answer = (await response?.json()) as { guard?: unknown } | null;
-    if (answer?.guard !== 'qa-pilot') throw new Error(`the probe answered ${response?.status() ?? 'nothing'}`);
+    const probe = `${env.control}/probe`;
+    const answered = page.waitForResponse(probe, { timeout: 15_000 });
+    // In a frame, because for a page of its own the browser would ask for an icon as well.
+    await page.setContent(`<iframe src="${probe}"></iframe>`, { waitUntil: 'commit' });
+    const response = await answered;
+    const answer = (await response.json()) as { guard?: unknown } | null;
+    if (answer?.guard !== 'qa-pilot') throw new Error(`the probe answered ${response.status()}`);
   } catch (error) {
     const [line] = String(error instanceof Error ? error.message : error).split('\n');
     throw new Error(
@@ -578,9 +585,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
 
-  // Depends on nothing, so that it is there before the browser is launched.
+  // Comes before the browser is launched, and lets just that launch pass.
   qaPilotLaunch: [
-    async ({}, use) => {
+    async ({ launchOptions, browserName }, use) => {
+      const env = environment();
+      if (!env) throw new Error(HOW_TO_START);
+      const complete = chromiumArguments(env).every((argument) => launchOptions.args?.includes(argument));
+      if (browserName === 'chromium' && !complete) {
+        throw new Error('write guard: test.use({ launchOptions }) replaced the guard\'s; set launchOptions in playwright.config.ts');
+      }
       launches.expected = 1;
       await use();
     },
@@ -600,13 +613,10 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
 
   browser: [
-    async ({ qaPilotWorker, launchOptions, browserName, qaPilotLaunch: _, browser }, use) => {
+    async ({ qaPilotWorker, qaPilotLaunch: _, browser }, use) => {
       launches.expected = 0;
       const env = environment();
       if (!env) throw new Error(HOW_TO_START);
-      if (browserName === 'chromium' && !chromiumArguments(env).every((argument) => launchOptions.args?.includes(argument))) {
-        throw new Error('write guard: test.use({ launchOptions }) replaced the guard\'s; set launchOptions in playwright.config.ts');
-      }
       await selfTest(browser, env);
       reportBrowser(browser, env);
       qaPilotWorker.wrapBrowser(browser);
@@ -624,7 +634,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     if (testInfo.config.preserveOutput !== 'always') {
       throw new Error(`write guard: preserveOutput is "${testInfo.config.preserveOutput}", which deletes records and traces; set it to "always"`);
     }
-    if (process.env.PW_TEST_REUSE_CONTEXT) {
+    if (PW_TEST_REUSE_CONTEXT) {
       throw new Error('write guard: PW_TEST_REUSE_CONTEXT keeps one context for all tests; each attempt needs its own');
     }
     refuseProxyOption(proxy, 'playwright.config.ts', env.runProxy);
