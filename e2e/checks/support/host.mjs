@@ -73,7 +73,7 @@ function addFeature(dir, feature, mutation) {
   const cases = [...ids].map((id) => ({
     id, title: id, priority: 'P1', type: 'happy', steps: ['Run the spec'], expected: ['The page shows the number 12'],
   }));
-  const n_a = (reason) => ({ n_a: true, reason });
+  const n_a = (reason) => ({ n_a: reason });
   const mix = { happy: 'covered' };
   for (const kind of ['negative', 'boundary', 'permission', 'data-validation']) mix[kind] = n_a('not what this feature is about');
   const declared = {
