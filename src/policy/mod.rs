@@ -3,8 +3,15 @@
 //! `config` reads the host's `mutation` block, `signature` is one entry of its lists. `decide` is the only maker of a
 //! `Permit`, without which nothing is forwarded.
 
+mod body;
 mod config;
+mod decide;
+mod request;
 mod signature;
+mod url_set;
 
+pub use body::{Body, BodyText};
 pub use config::{DenyControls, MutationConfig, ScopeRequests, UnsafeMethods};
+pub use decide::{Decision, Examination, Observation, Permit, Refusal, Rules, Scope, Situation, Standing};
+pub use request::Request;
 pub use signature::{GraphqlKind, SignatureMethod, WriteSignature};

@@ -1,0 +1,465 @@
+//! Whether a request may pass. The only maker of a [`Permit`], without which nothing is forwarded.
+//!
+//! A request that fires no write signature passes. One that does is cleared by an allow signature, which must hold for every
+//! spelling of the URL, every method that is claimed and every reading of the body; a write signature fires on any of them.
+//! What is left is a write: read-only blocks it, scoped-write and unrestricted observe it. A rule whose body cannot be read
+//! applies.
+
+use super::body::Body;
+use super::request::Request;
+use super::url_set::UrlSet;
+use super::{MutationConfig, ScopeRequests, SignatureMethod, UnsafeMethods, WriteSignature};
+use crate::model::{Policy, PolicyKind};
+use crate::pattern::Pattern;
+use http::HeaderMap;
+
+/// How a write is known to be in scope, under scoped-write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The page's URL matches a scope URL.
+    Url,
+    /// URL or body carries the prefix.
+    Prefix,
+    /// Neither, as far as was seen.
+    Unproven,
+}
+
+/// Whether the record that this request belongs to is still open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    Open,
+    /// Its attempt has ended: reads are answered, writes are not.
+    Late,
+    /// It holds as many events as a record may: nothing passes.
+    Full,
+}
+
+/// What surrounds a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The state of the record.
+    pub standing: Standing,
+    /// Scope URLs that the spec set.
+    pub scopes: &'a [Pattern],
+    /// The URL of the page that sent it, when it is known.
+    pub page: Option<&'a str>,
+}
+
+/// Leave to forward one request; only [`Examination::decide`] gives it.
+#[derive(Debug)]
+pub struct Permit {
+    observed: Option<Observation>,
+    unclassified: bool,
+}
+
+/// A write that passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// The signature that fired.
+    pub reason: String,
+    /// The claimed method that made it fire, when that is not the wire method.
+    pub effective_method: Option<String>,
+    /// Under scoped-write.
+    pub scope: Option<Scope>,
+}
+
+/// A request that does not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The signature that fired, or what could not be judged.
+    pub reason: String,
+    /// The claimed method that made it fire, when that is not the wire method.
+    pub effective_method: Option<String>,
+}
+
+/// What is to be done with a request.
+#[derive(Debug)]
+pub enum Decision {
+    /// Forward it.
+    Permit(Permit),
+    /// Answer it with the reason and record it.
+    Refuse(Refusal),
+    /// Answer it as if it had been done, and count it.
+    Drop,
+}
+
+impl Permit {
+    /// The write that passes with it, if it is one.
+    pub fn observed(&self) -> Option<&Observation> {
+        self.observed.as_ref()
+    }
+
+    /// Whether the method usually writes and no signature spoke.
+    pub fn is_unclassified(&self) -> bool {
+        self.unclassified
+    }
+}
+
+/// The compiled rules of one run.
+#[derive(Debug)]
+pub struct Rules {
+    policy: Policy,
+    config: MutationConfig,
+    /// Write, allow and drop signatures, in this order.
+    urls: UrlSet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    Write,
+    Allow,
+    Drop,
+}
+
+impl Rules {
+    /// Compiles them.
+    pub fn new(policy: Policy, config: MutationConfig) -> Self {
+        let lists = [&config.write_signatures, &config.allow_signatures, &config.drop_signatures];
+        let urls = UrlSet::new(lists.into_iter().flatten().map(|signature| signature.url.clone()).collect());
+        Self { policy, config, urls }
+    }
+
+    /// The policy that is enforced.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What the rules were compiled from.
+    pub fn config(&self) -> &MutationConfig {
+        &self.config
+    }
+
+    /// Tries every URL pattern and header condition on the request. `body` is [`Body::Absent`] or [`Body::Unread`].
+    pub fn examine<'r>(&'r self, request: Request, headers: &HeaderMap, body: Body) -> Examination<'r> {
+        let mut hits: Vec<Hit<'r>> = Vec::new();
+        let mut forms = 0;
+        for spellings in request.forms() {
+            forms += 1;
+            for url in spellings {
+                self.urls.matching(url, |place| match hits.iter_mut().find(|hit| hit.place == place) {
+                    Some(hit) if hit.last == forms => {}
+                    Some(hit) => {
+                        hit.forms += 1;
+                        hit.last = forms;
+                    }
+                    None => {
+                        if let Some((list, index, signature)) = self.signature(place) {
+                            hits.push(Hit {
+                                place,
+                                list,
+                                index,
+                                signature,
+                                forms: 1,
+                                last: forms,
+                                everywhere: false,
+                            });
+                        }
+                    }
+                });
+            }
+        }
+        hits.sort_unstable_by_key(|hit| hit.place);
+        hits.retain_mut(|hit| {
+            let (any, all) = headers_hold(&hit.signature.headers, headers);
+            hit.everywhere = hit.forms == forms && all;
+            any
+        });
+        let form = matches!(body, Body::Unread) && Body::is_form(headers);
+        Examination { rules: self, request, hits, body, form }
+    }
+
+    fn signature(&self, place: usize) -> Option<(List, usize, &WriteSignature)> {
+        let writes = self.config.write_signatures.len();
+        let allows = self.config.allow_signatures.len();
+        let (list, index, signatures) = if place < writes {
+            (List::Write, place, &self.config.write_signatures)
+        } else if place < writes + allows {
+            (List::Allow, place - writes, &self.config.allow_signatures)
+        } else {
+            (List::Drop, place - writes - allows, &self.config.drop_signatures)
+        };
+        signatures.get(index).map(|signature| (list, index, signature))
+    }
+}
+
+/// For write signatures one value of the header is enough; to clear, all must match.
+fn headers_hold(conditions: &[(String, Pattern)], headers: &HeaderMap) -> (bool, bool) {
+    let (mut any, mut all) = (true, true);
+    for (name, pattern) in conditions {
+        let (mut matched, mut total) = (0, 0);
+        for value in headers.get_all(name.as_str()) {
+            total += 1;
+            matched += usize::from(pattern.is_match(&String::from_utf8_lossy(value.as_bytes())));
+        }
+        any &= matched > 0;
+        all &= matched > 0 && matched == total;
+    }
+    (any, all)
+}
+
+/// A signature whose URL and headers hold for the request.
+#[derive(Debug)]
+struct Hit<'r> {
+    place: usize,
+    list: List,
+    index: usize,
+    signature: &'r WriteSignature,
+    forms: usize,
+    last: usize,
+    /// For every form of the URL and every value of the headers.
+    everywhere: bool,
+}
+
+impl std::fmt::Debug for List {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Write => "write",
+            Self::Allow => "allow",
+            Self::Drop => "drop",
+        })
+    }
+}
+
+/// One request between its head and its decision.
+#[derive(Debug)]
+pub struct Examination<'r> {
+    rules: &'r Rules,
+    request: Request,
+    hits: Vec<Hit<'r>>,
+    body: Body,
+    /// Its body is a form, so that a field of it may claim another method.
+    form: bool,
+}
+
+/// Why a request is a write.
+struct Write {
+    reason: String,
+    effective_method: Option<String>,
+}
+
+impl<'r> Examination<'r> {
+    /// What is judged.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Whether the body must be held before the request can be decided.
+    pub fn needs_body(&self, situation: &Situation<'_>) -> bool {
+        if !matches!(self.body, Body::Unread) || situation.standing == Standing::Full {
+            return false;
+        }
+        let speaks = |hit: &Hit<'_>| hit.signature.needs_body() && self.method_fires(hit.signature);
+        let other_method = |hit: &Hit<'_>| self.form && !self.method_fires(hit.signature);
+        let fired = self.fired().is_some();
+        // A field may claim a method that the allow signature does not name.
+        if fired && self.form && self.write().is_none() {
+            return true;
+        }
+        if fired && self.write().is_some() {
+            let may_clear = self
+                .hits
+                .iter()
+                .any(|hit| hit.list == List::Allow && hit.everywhere && hit.signature.needs_body());
+            return may_clear || (self.enforces_scope(situation) && self.scope(situation) == Scope::Unproven);
+        }
+        let other = self.hits.iter().any(|hit| hit.list == List::Write && other_method(hit));
+        other || self.hits.iter().any(|hit| hit.list != List::Allow && speaks(hit))
+    }
+
+    /// Adds what was read of the body.
+    pub fn give_body(&mut self, body: Body) {
+        if let Body::Text(text) = &body {
+            for method in text.overrides() {
+                self.request.claim(method);
+            }
+        }
+        self.body = body;
+    }
+
+    /// Decides.
+    pub fn decide(self, situation: &Situation<'_>) -> Decision {
+        let refuse = |write: Write| {
+            Decision::Refuse(Refusal { reason: write.reason, effective_method: write.effective_method })
+        };
+        if situation.standing == Standing::Full {
+            return refuse(Write { reason: "event limit".into(), effective_method: None });
+        }
+        if self.request.is_preflight() {
+            return Decision::Permit(Permit { observed: None, unclassified: false });
+        }
+        if let Some(write) = self.unjudged_messages() {
+            return refuse(write);
+        }
+        let Some(write) = self.write() else {
+            if self.hits.iter().any(|hit| hit.list == List::Drop && self.holds(hit)) {
+                return Decision::Drop;
+            }
+            let spoken = self.hits.iter().any(|hit| hit.list == List::Allow && self.holds(hit));
+            let unclassified = !spoken && self.request.claims().iter().any(|method| usually_writes(method));
+            return Decision::Permit(Permit { observed: None, unclassified });
+        };
+        if situation.standing == Standing::Late {
+            return refuse(Write {
+                reason: format!("{}, after its attempt had ended", write.reason),
+                ..write
+            });
+        }
+        let scope = match self.rules.policy.kind() {
+            PolicyKind::ReadOnly => return refuse(write),
+            PolicyKind::ScopedWrite => Some(self.scope(situation)),
+            PolicyKind::Unrestricted => None,
+        };
+        if self.enforces_scope(situation) && scope == Some(Scope::Unproven) {
+            return refuse(Write { reason: format!("{}, not proven to be in scope", write.reason), ..write });
+        }
+        let observed = Observation { reason: write.reason, effective_method: write.effective_method, scope };
+        Decision::Permit(Permit { observed: Some(observed), unclassified: false })
+    }
+
+    /// The first reason why it is a write, if no allow signature clears it.
+    fn write(&self) -> Option<Write> {
+        let write = self.fired()?;
+        let cleared = self.hits.iter().any(|hit| hit.list == List::Allow && self.holds(hit));
+        (!cleared).then_some(write)
+    }
+
+    fn fired(&self) -> Option<Write> {
+        let fired = self.hits.iter().filter(|hit| hit.list == List::Write).find_map(|hit| self.fires(hit));
+        fired.or_else(|| self.unsafe_write())
+    }
+
+    fn unsafe_write(&self) -> Option<Write> {
+        if self.rules.config.unsafe_methods != UnsafeMethods::Deny {
+            return None;
+        }
+        // What a drop signature names is answered here and never sent, so it need not be a write.
+        if self.hits.iter().any(|hit| hit.list == List::Drop && self.holds(hit)) {
+            return None;
+        }
+        let method = self.request.claims().iter().find(|method| usually_writes(method))?;
+        Some(Write { reason: format!("unsafe method {method}"), effective_method: self.effective(method) })
+    }
+
+    /// Whether a write signature fires, on any claim, spelling or reading.
+    fn fires(&self, hit: &Hit<'_>) -> Option<Write> {
+        let signature = hit.signature;
+        let method = self.claim_for(signature);
+        let by_method = method.is_some();
+        let unreadable = match &self.body {
+            Body::Unjudgeable(why) => Some(why.as_str()),
+            _ => None,
+        };
+        // A form that cannot be read may claim any method.
+        let may_claim =
+            self.form && unreadable.is_some() && matches!(signature.method, SignatureMethod::Http(_));
+        if !by_method && !may_claim {
+            return None;
+        }
+        let mut doubt = if by_method { None } else { unreadable };
+        if let Some(pattern) = &signature.body {
+            match &self.body {
+                Body::Absent | Body::Unread => return None,
+                Body::Text(text) if !text.any(|text| pattern.is_match(text)) => return None,
+                Body::Text(_) => {}
+                Body::Unjudgeable(why) => doubt = Some(why),
+            }
+        }
+        if !signature.graphql.is_empty() {
+            if matches!(self.body, Body::Unread) {
+                return None;
+            }
+            doubt = doubt.or(Some("its GraphQL operations"));
+        }
+        let named = describe(hit);
+        let reason = match doubt {
+            Some(why) => format!("{named}; the body cannot be judged: {why}"),
+            None => named,
+        };
+        Some(Write { reason, effective_method: method.and_then(|method| self.effective(method)) })
+    }
+
+    /// Whether an allow or drop signature holds, for every claim, spelling and reading.
+    fn holds(&self, hit: &Hit<'_>) -> bool {
+        let signature = hit.signature;
+        let method = match signature.method {
+            SignatureMethod::Any => true,
+            SignatureMethod::Http(method) => self.request.claims().iter().all(|claim| claim == method),
+            SignatureMethod::WebSocket => false,
+        };
+        let body = match (&signature.body, &self.body) {
+            (None, _) => true,
+            (Some(pattern), Body::Text(text)) => text.all(|text| pattern.is_match(text)),
+            (Some(_), _) => false,
+        };
+        // A form that was not or could not be read may claim a method beside those that are known.
+        let sure = !(self.form && matches!(self.body, Body::Unjudgeable(_)));
+        hit.everywhere && method && body && sure && signature.graphql.is_empty()
+    }
+
+    /// A handshake to a URL whose messages a signature would judge is refused: messages are not looked into.
+    fn unjudged_messages(&self) -> Option<Write> {
+        if !self.request.is_web_socket() {
+            return None;
+        }
+        let about_messages =
+            |signature: &WriteSignature| !matches!(signature.method, SignatureMethod::Http(_));
+        let hit = self.hits.iter().find(|hit| hit.list == List::Write && about_messages(hit.signature))?;
+        let cleared = self.hits.iter().any(|hit| {
+            let signature = hit.signature;
+            hit.list == List::Allow && hit.everywhere && about_messages(signature) && !signature.needs_body()
+        });
+        let reason = format!("{}; messages of a websocket cannot be judged", describe(hit));
+        (!cleared).then_some(Write { reason, effective_method: None })
+    }
+
+    fn method_fires(&self, signature: &WriteSignature) -> bool {
+        self.claim_for(signature).is_some()
+    }
+
+    /// The claimed method that a signature names.
+    fn claim_for(&self, signature: &WriteSignature) -> Option<&str> {
+        match signature.method {
+            SignatureMethod::Any => Some(self.request.method()),
+            SignatureMethod::Http(method) => {
+                self.request.claims().iter().find(|claim| *claim == method).map(String::as_str)
+            }
+            SignatureMethod::WebSocket => None,
+        }
+    }
+
+    fn effective(&self, method: &str) -> Option<String> {
+        (!method.eq_ignore_ascii_case(self.request.method())).then(|| method.to_owned())
+    }
+
+    fn enforces_scope(&self, situation: &Situation<'_>) -> bool {
+        self.rules.policy.kind() == PolicyKind::ScopedWrite
+            && self.rules.config.scope_requests == ScopeRequests::Enforce
+            && situation.standing == Standing::Open
+    }
+
+    fn scope(&self, situation: &Situation<'_>) -> Scope {
+        let page = situation.page.filter(|page| situation.scopes.iter().any(|scope| scope.is_match(page)));
+        if page.is_some() {
+            return Scope::Url;
+        }
+        let Some(prefix) = self.rules.policy.prefix() else { return Scope::Unproven };
+        let in_url = self.request.forms().flatten().any(|form| form.contains(prefix));
+        let in_body = matches!(&self.body, Body::Text(text) if text.any(|text| text.contains(prefix)));
+        if in_url || in_body { Scope::Prefix } else { Scope::Unproven }
+    }
+}
+
+fn usually_writes(method: &str) -> bool {
+    matches!(method, "POST" | "PUT" | "PATCH" | "DELETE")
+}
+
+fn describe(hit: &Hit<'_>) -> String {
+    let signature = hit.signature;
+    let note = signature.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+    format!("write signature {}: {} {}{note}", hit.index, signature.method.as_str(), signature.url.source())
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;
