@@ -12,6 +12,7 @@ pub mod model;
 pub mod pattern;
 pub mod playwright;
 pub mod policy;
+pub mod proxy;
 pub mod record;
 pub mod render;
 pub mod report;

@@ -130,6 +130,16 @@ impl Rules {
         &self.config
     }
 
+    /// Decides about a tunnel whose bytes are neither TLS nor HTTP: only an unrestricted run may send what nobody can read.
+    pub fn decide_opaque(&self, standing: Standing) -> Decision {
+        let reason = "bytes that are neither tls nor http".to_owned();
+        if self.policy.kind() == PolicyKind::Unrestricted && standing == Standing::Open {
+            let observed = Observation { reason, effective_method: None, scope: None };
+            return Decision::Permit(Permit { observed: Some(observed), unclassified: false });
+        }
+        Decision::Refuse(Refusal { reason, effective_method: None })
+    }
+
     /// Tries every URL pattern and header condition on the request. `body` is [`Body::Absent`] or [`Body::Unread`].
     pub fn examine<'r>(&'r self, request: Request, headers: &HeaderMap, body: Body) -> Examination<'r> {
         let mut hits: Vec<Hit<'r>> = Vec::new();

@@ -4,6 +4,7 @@ mod aggregate;
 mod format;
 mod read;
 mod sweep;
+mod write;
 
 pub use aggregate::{AttemptRecords, Writes, aggregate};
 pub use format::{
@@ -11,3 +12,4 @@ pub use format::{
 };
 pub use read::{Reading, Record, Records, parse};
 pub use sweep::{Stray, sweep};
+pub use write::{EventId, MAX_EVENTS, Recorder, Written};

@@ -1,0 +1,84 @@
+//! What a proxy needs to start, typed before a port is bound.
+
+use super::upstream::{Trust, TrustError};
+use crate::files::{self, FileError};
+use crate::model::Policy;
+use crate::policy::MutationConfig;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The cap on held bodies when none is set: 8 MiB.
+pub const MAX_BODY: usize = 8 << 20;
+
+/// The drain when none is set: two seconds.
+pub const DRAIN: Duration = Duration::from_millis(2000);
+
+/// How to guard one run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where records go; it is made when it is missing.
+    pub run_dir: PathBuf,
+    /// The main port's address: loopback, port 0 for any.
+    pub listen: SocketAddr,
+    /// What is enforced.
+    pub policy: Policy,
+    /// What counts as a write.
+    pub mutation: MutationConfig,
+    /// PEM files of certificates that are trusted beside the system's roots.
+    pub upstream_ca: Vec<PathBuf>,
+    /// The longest body in bytes that is held to be judged.
+    pub max_body: usize,
+    /// How long ends wait for what is still under way.
+    pub drain: Duration,
+    /// The script that fixtures install in pages.
+    pub page_guard: Arc<str>,
+}
+
+/// Why a proxy does not start with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// Anyone on the network could use it.
+    #[error("cannot listen on {0}: only loopback addresses are allowed, such as 127.0.0.1:0")]
+    NotLoopback(SocketAddr),
+    /// The run directory cannot be used.
+    #[error("cannot use the run directory: {0}")]
+    RunDir(FileError),
+    /// A file of certificates cannot be used.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+/// A configuration that was checked.
+pub(super) struct Checked {
+    pub(super) config: Config,
+    pub(super) run_dir: PathBuf,
+    pub(super) trust: Trust,
+}
+
+impl Config {
+    /// A configuration with the defaults: read-only, no signatures, any loopback port.
+    pub fn new(run_dir: PathBuf, page_guard: Arc<str>) -> Self {
+        Self {
+            run_dir,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            policy: Policy::read_only(),
+            mutation: MutationConfig::default(),
+            upstream_ca: Vec::new(),
+            max_body: MAX_BODY,
+            drain: DRAIN,
+            page_guard,
+        }
+    }
+
+    pub(super) fn check(self) -> Result<Checked, ConfigError> {
+        if !self.listen.ip().is_loopback() {
+            return Err(ConfigError::NotLoopback(self.listen));
+        }
+        let trust = Trust::read(&self.upstream_ca)?;
+        files::create_folder(&self.run_dir).map_err(ConfigError::RunDir)?;
+        let run_dir = files::canonical(&self.run_dir).map_err(ConfigError::RunDir)?;
+        Ok(Checked { config: self, run_dir, trust })
+    }
+}

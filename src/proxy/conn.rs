@@ -1,0 +1,131 @@
+//! One client connection once its bytes are HTTP: where it leads, and serving it by the protocol that was agreed on.
+
+use super::Proxy;
+use super::attempts::{Ledger, Port, Visit};
+use super::head::{Gate, HeadStream, framing};
+use super::judge::{self, handle};
+use super::names::Origin;
+use super::task::Spawner;
+use super::upstream::Upstream;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// Windows of uploads: at 1 MiB a large one loses a fifth of its speed.
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 8 << 20;
+
+/// The most a browser's header list may measure on HTTP/2.
+const MAX_HEADER_LIST: u32 = 256 << 10;
+
+/// A client connection.
+pub(super) struct Conn {
+    proxy: Rc<Proxy>,
+    visit: Visit,
+    place: Place,
+    gate: Option<Arc<Gate>>,
+    upstream: OnceCell<Rc<Upstream>>,
+}
+
+/// What a connection is about.
+pub(super) enum Place {
+    /// Absolute-form requests to any origin.
+    Open,
+    /// One origin, named by CONNECT.
+    Tunnel {
+        /// That origin.
+        origin: Origin,
+        /// The TLS server name, when it is not the origin's.
+        other_name: Option<String>,
+    },
+}
+
+impl Conn {
+    pub(super) fn proxy(&self) -> &Rc<Proxy> {
+        &self.proxy
+    }
+
+    pub(super) fn port(&self) -> &Rc<Port> {
+        self.visit.port()
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(super) fn gate(&self) -> Option<&Gate> {
+        self.gate.as_deref()
+    }
+
+    /// Where a request that arrives now is recorded.
+    pub(super) fn ledger(&self) -> Rc<Ledger> {
+        self.port().ledger()
+    }
+
+    pub(super) fn spawner(&self) -> &Spawner {
+        &self.proxy.spawner
+    }
+
+    /// Ends when the port closes.
+    pub(super) async fn closed(&self) {
+        self.port().closed().cancelled().await;
+    }
+
+    /// The origin's connections, looked up once in a tunnel.
+    pub(super) fn upstream(&self, origin: &Origin) -> Rc<Upstream> {
+        match self.place {
+            Place::Tunnel { .. } => self.upstream.get_or_init(|| self.proxy.pool.upstream(origin)).clone(),
+            Place::Open => self.proxy.pool.upstream(origin),
+        }
+    }
+}
+
+/// Serves HTTP/1; `first` is what was read already.
+pub(super) async fn serve_http1<S>(proxy: Rc<Proxy>, visit: Visit, place: Place, stream: S, first: Vec<u8>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (stream, gate) = HeadStream::new(stream, first);
+    let conn = Rc::new(Conn { proxy, visit, place, gate: Some(gate.clone()), upstream: OnceCell::new() });
+    let served = conn.clone();
+    let connection = http1::Builder::new()
+        .max_headers(framing::MAX_FIELDS)
+        .max_buf_size(2 * framing::MAX_HEAD)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service_fn(move |request| handle(served.clone(), request)))
+        .with_upgrades();
+    tokio::select! {
+        // How it ends is told by the requests on it.
+        _ = connection => {}
+        () = conn.closed() => {}
+    }
+    if let Some(fault) = gate.take_unserved() {
+        judge::note_fault(&conn, &fault);
+    }
+}
+
+/// Serves HTTP/2.
+pub(super) async fn serve_http2<S>(proxy: Rc<Proxy>, visit: Visit, place: Place, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let spawner = proxy.spawner.clone();
+    let conn = Rc::new(Conn { proxy, visit, place, gate: None, upstream: OnceCell::new() });
+    let served = conn.clone();
+    let connection = http2::Builder::new(spawner)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_header_list_size(MAX_HEADER_LIST)
+        .max_concurrent_streams(256)
+        .auto_date_header(false)
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), service_fn(move |request| handle(served.clone(), request)));
+    tokio::select! {
+        _ = connection => {}
+        () = conn.closed() => {}
+    }
+}

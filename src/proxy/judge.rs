@@ -1,0 +1,433 @@
+//! From a request to a decision: which origin it names, what of its body must be seen, and what is recorded about it.
+
+use super::attempts::Ledger;
+use super::body::{RequestBody, ResponseBody, Search};
+use super::conn::{Conn, Place};
+use super::head::Fault;
+use super::hold::{Held, hold};
+use super::names::{Authority, NameError, Origin, Scheme};
+use super::upstream::{Trouble, UpstreamError};
+use super::{control, forward, respond};
+use crate::model::clock;
+use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
+use crate::policy::{Examination, Request as Judged};
+use crate::record::{Event, EventAction, EventId, InScope, RequestEvent};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::rc::Rc;
+
+/// The connection is to be closed without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("not a proxy request")]
+pub(super) struct Closed;
+
+/// Why a request is refused before it can be judged.
+enum Unjudged {
+    /// In origin form on a port of the guard: it was not meant to be proxied.
+    NoProxyRequest,
+    /// Two names.
+    Names(String),
+    /// No origin can be made out.
+    Target(String),
+}
+
+/// Answers one request.
+pub(super) async fn handle(
+    conn: Rc<Conn>,
+    request: Request<Incoming>,
+) -> Result<Response<ResponseBody>, Closed> {
+    let outcome = answer(&conn, request).await;
+    if let Some(gate) = conn.gate() {
+        gate.answer_upgrade(
+            matches!(&outcome, Ok(response) if response.status() == http::StatusCode::SWITCHING_PROTOCOLS),
+        );
+    }
+    outcome
+}
+
+async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<ResponseBody>, Closed> {
+    let arrival = conn.ledger().arrive();
+    if let Some(fault) = conn.gate().and_then(|gate| gate.fault_of_next()) {
+        note_fault(conn, &fault);
+        return Ok(respond::malformed(&fault.reason));
+    }
+    let (mut head, body) = request.into_parts();
+    let origin = match origin_of(conn, &head) {
+        Ok(origin) => origin,
+        Err(Unjudged::NoProxyRequest) => return Err(Closed),
+        Err(Unjudged::Names(reason)) => {
+            note(&conn.ledger(), &reason, head.method.as_str(), &known_url(conn, &head));
+            return Ok(respond::misdirected(&reason));
+        }
+        Err(Unjudged::Target(reason)) => {
+            note(&conn.ledger(), &reason, head.method.as_str(), &known_url(conn, &head));
+            return Ok(respond::malformed(&reason));
+        }
+    };
+    if origin.authority.is_loopback_at(|port| conn.proxy().attempts.is_own(port)) {
+        return Ok(own_listener(conn, &origin, &head));
+    }
+    join_cookies(&mut head.headers);
+    let upstream = conn.upstream(&origin);
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    let has_body = !body.is_end_stream();
+    let socket = is_web_socket(&head, has_body);
+    let judged = if socket {
+        Judged::web_socket(upstream.text(), target, &head.headers)
+    } else {
+        Judged::new(head.method.as_str(), upstream.text(), target, &head.headers, has_body)
+    };
+    let unread = if has_body { Body::Unread } else { Body::Absent };
+    let rules = conn.proxy().rules.clone();
+    let mut examination = rules.examine(judged, &head.headers, unread);
+    let body = match body_for(conn, &mut examination, &head, body).await {
+        Ok(body) => body,
+        Err(response) => return Ok(response),
+    };
+    // The record may have been closed while the body arrived.
+    let ledger = conn.ledger();
+    let url = examination.request().url().to_owned();
+    let decision = within(&ledger, &head.headers, |situation| examination.decide(situation));
+    ledger.routed(navigates(&head));
+    let permit = match decision {
+        Decision::Permit(permit) => permit,
+        Decision::Drop => {
+            read_on(conn, body);
+            ledger.with(|recorder| recorder.dropped());
+            return Ok(respond::dropped());
+        }
+        Decision::Refuse(refusal) => {
+            read_on(conn, body);
+            let mut event = event(EventAction::Block, &refusal.reason, head.method.as_str(), &url);
+            event.effective_method = refusal.effective_method;
+            event.source = socket.then(|| "websocket".into());
+            ledger.add(Event::Request(event));
+            return Ok(respond::blocked(&refusal.reason, head.method.as_str(), &url));
+        }
+    };
+    let Ok(observed) = note_permitted(&ledger, &permit, head.method.as_str(), &url, socket) else {
+        return Ok(respond::blocked("event limit", head.method.as_str(), &url));
+    };
+    drop(arrival);
+    let body = match (observed, conn.proxy().rules.policy().prefix(), body) {
+        (Some(id), Some(prefix), RequestBody::Streamed(body)) if is_unproven(&permit) => {
+            let ledger = ledger.clone();
+            let found = move || ledger.with(|recorder| recorder.prove(id, InScope::Prefix));
+            RequestBody::Searched(body, Search::new(prefix, found))
+        }
+        (_, _, body) => body,
+    };
+    let method = head.method.clone();
+    let outcome = if socket {
+        let mut request = Request::from_parts(head, ());
+        let client = hyper::upgrade::on(&mut request);
+        forward::web_socket(permit, conn, &upstream, request.into_parts().0, client).await
+    } else {
+        forward::forward(permit, &upstream, head, body).await
+    };
+    Ok(outcome.unwrap_or_else(|error| failed(conn, &error, method.as_str(), &url)))
+}
+
+/// The origin that target, `Host` and tunnel agree on.
+fn origin_of(conn: &Conn, head: &request::Parts) -> Result<Origin, Unjudged> {
+    let uri = &head.uri;
+    if head.method == Method::CONNECT {
+        return Err(Unjudged::Target("a CONNECT within a tunnel".into()));
+    }
+    let scheme = match uri.scheme_str() {
+        None => None,
+        Some("http") => Some(Scheme::Http),
+        Some("https") => Some(Scheme::Https),
+        Some(other) => return Err(Unjudged::Target(format!("the scheme {other} is not proxied"))),
+    };
+    let named = |error: NameError| Unjudged::Target(error.to_string());
+    let (origin, other_name) = match conn.place() {
+        Place::Tunnel { origin, other_name } => (origin.clone(), other_name.as_ref()),
+        Place::Open => {
+            let (Some(scheme), Some(authority)) = (scheme, uri.authority()) else {
+                return Err(Unjudged::NoProxyRequest);
+            };
+            let authority =
+                Authority::parse(authority.as_str(), Some(scheme.default_port())).map_err(named)?;
+            (Origin { scheme, authority }, None)
+        }
+    };
+    if uri.path() == "*" {
+        return Err(Unjudged::Target("a request about the server as a whole cannot be judged".into()));
+    }
+    let differs = |what: &str, name: &str| {
+        Unjudged::Names(format!("{what} {name:?} is not the origin {origin} that the connection is for"))
+    };
+    if let Some(name) = other_name {
+        return Err(differs("the tls server name", name));
+    }
+    if scheme.is_some_and(|scheme| scheme != origin.scheme) {
+        return Err(differs("the scheme", uri.scheme_str().unwrap_or_default()));
+    }
+    let same = |text: &str| {
+        Authority::parse(text, Some(origin.scheme.default_port()))
+            .is_ok_and(|authority| authority == origin.authority)
+    };
+    if let Some(authority) = uri.authority() {
+        if authority.as_str().contains('@') {
+            return Err(named(NameError::UserInfo));
+        }
+        if !same(authority.as_str()) {
+            return Err(differs("the request target", authority.as_str()));
+        }
+    }
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(_), Some(_)) => Err(Unjudged::Names("more than one host header".into())),
+        (Some(host), None) if !host.to_str().is_ok_and(same) => {
+            Err(differs("the host header", &String::from_utf8_lossy(host.as_bytes())))
+        }
+        (None, _) if head.version == Version::HTTP_11 => Err(Unjudged::Names("no host header".into())),
+        _ => Ok(origin),
+    }
+}
+
+/// The guard's own listeners are no origins; the probe alone is answered, and counts for nothing.
+fn own_listener(conn: &Conn, origin: &Origin, head: &request::Parts) -> Response<ResponseBody> {
+    let is_main = origin.authority.port == conn.proxy().main_port;
+    if is_main && head.method == Method::GET && head.uri.path() == control::PROBE {
+        return control::probe(conn.port().kind());
+    }
+    let reason = "a listener of the guard itself";
+    let url = format!("{origin}{}", head.uri.path());
+    note(&conn.ledger(), reason, head.method.as_str(), &url);
+    respond::blocked(reason, head.method.as_str(), &url)
+}
+
+/// Holds the body when a rule needs it.
+async fn body_for(
+    conn: &Conn,
+    examination: &mut Examination<'_>,
+    head: &request::Parts,
+    body: Incoming,
+) -> Result<RequestBody, Response<ResponseBody>> {
+    if body.is_end_stream() {
+        return Ok(RequestBody::Empty);
+    }
+    if !within(&conn.ledger(), &head.headers, |situation| examination.needs_body(situation)) {
+        return Ok(RequestBody::Streamed(body));
+    }
+    let unfinished =
+        Unfinished { conn, method: head.method.as_str(), url: examination.request().url().to_owned() };
+    let held = hold(body, conn.proxy().max_body).await;
+    // From here on it is judged, or refused with an event of its own.
+    let (method, url) = unfinished.disarm();
+    match held {
+        Ok(Held::Whole(bytes, trailers)) => {
+            examination.give_body(Body::read(&head.headers, &bytes));
+            Ok(RequestBody::Held(Some(bytes).filter(|bytes| !bytes.is_empty()), trailers))
+        }
+        Ok(Held::Over(begin, rest)) => {
+            let limit = conn.proxy().max_body;
+            examination.give_body(Body::Unjudgeable(format!("it is longer than {limit} bytes")));
+            Ok(RequestBody::Begun(Some(begin).filter(|bytes| !bytes.is_empty()), rest))
+        }
+        Err(error) => {
+            let reason = format!("the body cannot be judged: it ended early: {error}");
+            note(&conn.ledger(), &reason, method, &url);
+            Err(respond::malformed(&reason))
+        }
+    }
+}
+
+/// Reads what a refused request still sends: a browser that cannot send to the end may not look at the answer, and sends the
+/// request again when the connection just closes.
+fn read_on(conn: &Conn, body: RequestBody) {
+    if !body.is_end_stream() {
+        conn.spawner().spawn(async move {
+            let mut body = body;
+            while let Some(Ok(_)) = body.frame().await {}
+        });
+    }
+}
+
+/// A request whose client may go away before its body is there: that is recorded too.
+struct Unfinished<'a> {
+    conn: &'a Conn,
+    method: &'a str,
+    url: String,
+}
+
+impl<'a> Unfinished<'a> {
+    fn disarm(mut self) -> (&'a str, String) {
+        let url = std::mem::take(&mut self.url);
+        (self.method, url)
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.url.is_empty() {
+            let reason = "the client went away before the body that decides was there";
+            note(&self.conn.ledger(), reason, self.method, &self.url);
+        }
+    }
+}
+
+fn within<T>(ledger: &Ledger, headers: &HeaderMap, decide: impl FnOnce(&Situation<'_>) -> T) -> T {
+    let standing = ledger.standing();
+    let page = headers.get(header::REFERER).and_then(|page| page.to_str().ok());
+    ledger.with(|recorder| decide(&Situation { standing, scopes: recorder.scopes(), page }))
+}
+
+/// Records what passes with a permit; an error when that filled the record.
+fn note_permitted(
+    ledger: &Ledger,
+    permit: &Permit,
+    method: &str,
+    url: &str,
+    socket: bool,
+) -> Result<Option<EventId>, ()> {
+    if permit.is_unclassified() {
+        ledger.with(|recorder| recorder.unclassified());
+    }
+    let Some(Observation { reason, effective_method, scope }) = permit.observed() else { return Ok(None) };
+    let mut event = event(EventAction::Observe, reason, method, url);
+    event.effective_method.clone_from(effective_method);
+    event.in_scope = scope.map(|scope| match scope {
+        Scope::Url => InScope::Url,
+        Scope::Prefix => InScope::Prefix,
+        Scope::Unproven => InScope::Unproven,
+    });
+    event.source = socket.then(|| "websocket".into());
+    match ledger.add(Event::Request(event)) {
+        Some(id) => Ok(Some(id)),
+        None => Err(()),
+    }
+}
+
+fn is_unproven(permit: &Permit) -> bool {
+    permit.observed().is_some_and(|observed| observed.scope == Some(Scope::Unproven))
+}
+
+fn failed(conn: &Conn, error: &UpstreamError, method: &str, url: &str) -> Response<ResponseBody> {
+    tracing::debug!("{method} {url}: {error}");
+    if error.trouble == Trouble::Own {
+        note(&conn.ledger(), "a listener of the guard itself", method, url);
+    }
+    respond::upstream(error)
+}
+
+/// Records what was refused before it could be judged.
+pub(super) fn note(ledger: &Ledger, reason: &str, method: &str, url: &str) {
+    ledger.add(Event::Request(event(EventAction::Block, reason, method, url)));
+}
+
+/// Records a head or body that is not passed on.
+pub(super) fn note_fault(conn: &Conn, fault: &Fault) {
+    let method = fault.method.as_deref().unwrap_or("?");
+    let url = match (&fault.target, conn.place()) {
+        (Some(target), Place::Tunnel { origin, .. }) if target.starts_with('/') => {
+            format!("{origin}{target}")
+        }
+        (Some(target), _) => without_user(target),
+        (None, Place::Tunnel { origin, .. }) => origin.to_string(),
+        (None, Place::Open) => "?".into(),
+    };
+    note(&conn.ledger(), &fault.reason, method, &url);
+}
+
+pub(super) fn event(action: EventAction, reason: &str, method: &str, url: &str) -> RequestEvent {
+    RequestEvent {
+        action,
+        reason: reason.into(),
+        method: method.into(),
+        url: url.into(),
+        at: clock::iso(clock::now()),
+        effective_method: None,
+        in_scope: None,
+        source: None,
+    }
+}
+
+/// What is known of the URL of a request whose names do not agree.
+fn known_url(conn: &Conn, head: &request::Parts) -> String {
+    match conn.place() {
+        Place::Tunnel { origin, .. } if head.uri.authority().is_none() => format!("{origin}{}", head.uri),
+        _ => without_user(&head.uri.to_string()),
+    }
+}
+
+/// User and password never land in a record.
+fn without_user(url: &str) -> String {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = url.split_at(start);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{host}{path}")
+}
+
+/// HTTP/2 may part a cookie header into crumbs; HTTP/1 origins read one (RFC 9113, section 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    if headers.get_all(header::COOKIE).iter().nth(1).is_none() {
+        return;
+    }
+    let crumbs: Vec<&[u8]> = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if let Ok(joined) = HeaderValue::from_bytes(&crumbs.join(&b"; "[..])) {
+        headers.insert(header::COOKIE, joined);
+    }
+}
+
+fn is_web_socket(head: &request::Parts, has_body: bool) -> bool {
+    let lists = |name, token: &str| {
+        head.headers.get_all(name).iter().any(|value| {
+            value
+                .as_bytes()
+                .split(|byte| *byte == b',')
+                .any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+        })
+    };
+    head.method == Method::GET
+        && head.version == Version::HTTP_11
+        && !has_body
+        && lists(header::UPGRADE, "websocket")
+        && lists(header::CONNECTION, "upgrade")
+}
+
+/// Whether a document or a frame is loaded. Browsers say so over TLS and to loopback; elsewhere what they accept tells.
+fn navigates(head: &request::Parts) -> bool {
+    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    match text("sec-fetch-dest") {
+        Some(dest) => matches!(dest, "document" | "iframe" | "frame" | "embed" | "object"),
+        None => {
+            text("upgrade-insecure-requests") == Some("1")
+                && text("accept").is_some_and(|accept| accept.starts_with("text/html"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_dropped_from_urls() {
+        for (url, want) in [
+            ("http://u:p@a.test/x@y", "http://a.test/x@y"),
+            ("http://a.test/?q=@", "http://a.test/?q=@"),
+            ("u:p@a:1", "a:1"),
+            ("/a@b", "/a@b"),
+            ("http://u:p@b@a.test", "http://a.test"),
+        ] {
+            assert_eq!(without_user(url), want);
+        }
+    }
+
+    #[test]
+    fn crumbs_become_one_cookie() {
+        let mut headers = HeaderMap::new();
+        for crumb in ["a=1", "b=2"] {
+            headers.append(header::COOKIE, HeaderValue::from_static(crumb));
+        }
+        join_cookies(&mut headers);
+        assert_eq!(headers.get_all(header::COOKIE).iter().collect::<Vec<_>>(), ["a=1; b=2"]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Listeners: loopback only, and an accept that backs off when the system has no more files to give.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+/// How long accept waits after an error, at first and at most.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+
+/// Binds a free loopback port.
+pub(super) async fn bind_any() -> io::Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)).await?;
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
+}
+
+/// Accepts until `closed`; small writes are never held back.
+pub(super) async fn accept(
+    listener: TcpListener,
+    closed: CancellationToken,
+    mut serve: impl FnMut(TcpStream),
+) {
+    let mut wait = BACK_OFF.0;
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = closed.cancelled() => return,
+        };
+        match accepted {
+            Ok((socket, _)) => {
+                wait = BACK_OFF.0;
+                // Without it a small answer waits for the client's delayed acknowledgement, some 40 ms.
+                if socket.set_nodelay(true).is_ok() {
+                    serve(socket);
+                }
+            }
+            Err(error) => {
+                tracing::warn!("accept: {error}");
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(BACK_OFF.1);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The wire: accept, CONNECT, TLS, judge, forward, and the control API by which tests open and close their attempts.
+//!
+//! All of it runs on one thread with a runtime of its own: shared state is plain `Rc` and `RefCell`, and what crosses to
+//! other threads is only what [`Guard`] shows. In the order in which a request meets them: `listen`, `tunnel`, `head`,
+//! `conn`, `judge`, `forward`, `upstream`; `respond` is where refusals and errors become answers.
+
+mod attempts;
+mod body;
+mod config;
+mod conn;
+mod control;
+mod forward;
+mod head;
+mod hold;
+mod judge;
+mod listen;
+mod names;
+mod prefixed;
+mod respond;
+mod serve;
+mod stats;
+mod task;
+mod tls;
+mod tunnel;
+mod upstream;
+
+pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
+pub use serve::{Guard, ProxyError, Ready, start};
+pub use stats::Counts;
+pub use tls::CertificateError;
+pub use upstream::{FetchError, Fetched, Trouble, Trust, TrustError, UpstreamError, fetch};
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What all connections of a proxy share.
+struct Proxy {
+    rules: Rc<crate::policy::Rules>,
+    attempts: Rc<attempts::Attempts>,
+    leaves: tls::Leaves,
+    pool: upstream::Pool,
+    stats: Arc<stats::Stats>,
+    spawner: task::Spawner,
+    max_body: usize,
+    drain: Duration,
+    main_port: u16,
+    token: String,
+    page_guard: Arc<str>,
+}
