@@ -4,6 +4,7 @@ mod cases;
 mod completions;
 mod gate;
 mod profile;
+mod proxy;
 mod report;
 mod say;
 
@@ -31,6 +32,7 @@ enum Command {
     Completions(completions::Completions),
     Gate(gate::Gate),
     Profile(profile::Profile),
+    Proxy(proxy::Proxy),
     Report(report::Report),
 }
 
@@ -50,6 +52,7 @@ pub fn main() -> Exit {
         Command::Completions(command) => command.run(Cli::command()),
         Command::Gate(command) => command.run(),
         Command::Profile(command) => command.run(),
+        Command::Proxy(command) => command.run(),
         Command::Report(command) => command.run(),
     }
 }

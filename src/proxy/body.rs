@@ -153,10 +153,10 @@ impl Body for ResponseBody {
             Self::Own(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Origin(body, lease) => {
                 let frame = ready!(Pin::new(&mut *body).poll_frame(cx));
-                if frame.is_none() || body.is_end_stream() {
-                    if let Some(lease) = lease.take() {
-                        lease.give_back();
-                    }
+                if (frame.is_none() || body.is_end_stream())
+                    && let Some(lease) = lease.take()
+                {
+                    lease.give_back();
                 }
                 Poll::Ready(frame)
             }

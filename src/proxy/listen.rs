@@ -16,6 +16,20 @@ pub(super) async fn bind_any() -> io::Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
+/// Raises the limit on open files to what the system allows: a suite opens many connections at once.
+pub(super) fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        if let Err(error) =
+            setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })
+        {
+            tracing::warn!("the limit on open files stays as it is: {error}");
+        }
+    }
+}
+
 /// Accepts until `closed`; small writes are never held back.
 pub(super) async fn accept(
     listener: TcpListener,

@@ -79,6 +79,7 @@ pub struct Guard {
 /// When the configuration cannot be used (then no port was bound), or the system refuses ports, threads or files.
 pub fn start(config: Config) -> Result<Guard, ProxyError> {
     let checked = config.check()?;
+    listen::raise_file_limit();
     let leaves = Leaves::new(CertificateAuthority::new()?)?;
     let token = secret().map_err(|_| ProxyError::Token)?;
     let (stats, stop, panicked) =

@@ -47,10 +47,10 @@ pub fn output_dir(run_dir: &Path, output: &str) -> Result<PathBuf, PlaceError> {
         return Err(outside());
     }
     let inner = real.strip_prefix(run_dir).map_err(|_| outside())?;
-    if let Some(Component::Normal(first)) = inner.components().next() {
-        if RESERVED.iter().any(|name| first.eq_ignore_ascii_case(name)) {
-            return Err(PlaceError::Reserved(output.into()));
-        }
+    if let Some(Component::Normal(first)) = inner.components().next()
+        && RESERVED.iter().any(|name| first.eq_ignore_ascii_case(name))
+    {
+        return Err(PlaceError::Reserved(output.into()));
     }
     files::create_folder(&real)?;
     Ok(real)

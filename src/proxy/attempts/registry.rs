@@ -201,11 +201,11 @@ impl Attempts {
             }
         }
         for attempt in &attempts {
-            if let Some(late) = attempt.late.borrow().as_ref() {
-                if late.with(|recorder| recorder.blocked() + recorder.observed() > 0) {
-                    let path = self.run_dir.join("late").join(&attempt.id).join(WRITES);
-                    errors.extend(late.with(|recorder| recorder.write(&path)).err());
-                }
+            if let Some(late) = attempt.late.borrow().as_ref()
+                && late.with(|recorder| recorder.blocked() + recorder.observed() > 0)
+            {
+                let path = self.run_dir.join("late").join(&attempt.id).join(WRITES);
+                errors.extend(late.with(|recorder| recorder.write(&path)).err());
             }
         }
         if !self.outside.with(|recorder| recorder.is_empty()) {
