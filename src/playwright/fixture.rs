@@ -15,7 +15,14 @@ pub const WRITE_GUARD_TS: &str = include_str!("write-guard.ts");
 /// Words are matched whole and without regard to case; they hold no characters that mean anything in a pattern.
 pub const CONTROLS_JSON: &str = include_str!("controls.json");
 
-const PAGE_GUARD_JS: &str = include_str!("page-guard.js");
+// The page script's files, each a function expression, under the names by which guard.js asks for them.
+const PAGE_PARTS: [(&str, &str); 4] = [
+    ("builtins", include_str!("page/builtins.js")),
+    ("hmac", include_str!("page/hmac.js")),
+    ("controls", include_str!("page/controls.js")),
+    ("scoping", include_str!("page/scope.js")),
+];
+const PAGE_GUARD_JS: &str = include_str!("page/guard.js");
 
 /// The page script with `config` bound to it: a JavaScript expression that evaluates to a function of one argument, the
 /// object `{key, door, binding, scope}` that the fixture makes for a browser context.
@@ -41,9 +48,12 @@ pub fn page_guard(config: &Value) -> String {
         "write_signatures": list("write_signatures"),
         "allow_signatures": list("allow_signatures"),
     });
+    let parts: Vec<String> =
+        PAGE_PARTS.iter().map(|(name, source)| format!("{name}: {}", source.trim_end())).collect();
     format!(
-        "((guard, controls, config) => (attempt) => guard(controls, config, attempt))({}, {}, {})",
+        "((guard, parts, controls, config) => (attempt) => guard(parts, controls, config, attempt))({}, {{ {} }}, {}, {})",
         PAGE_GUARD_JS.trim_end(),
+        parts.join(",\n"),
         script_literal(CONTROLS_JSON.trim_end()),
         script_literal(&bound.to_string()),
     )

@@ -1,0 +1,113 @@
+/*
+ * The page guard's own copies of what it uses later, taken before any script of the page runs: whatever a page replaces
+ * afterwards, the guard does not notice. Methods and getters take their object as the first argument.
+ */
+(function builtins(page) {
+  'use strict';
+
+
+  const { apply, defineProperty, getOwnPropertyDescriptor: describe } = Reflect;
+  const own = (fn) => (self, ...args) => apply(fn, self, args);
+  const method = (owner, name) => own(owner.prototype[name]);
+  const getter = (owner, name) => own(describe(owner.prototype, name).get);
+  const { parse, stringify } = JSON;
+  const { Element, Event, HTMLFormElement, HTMLInputElement, Node, RegExp, ShadowRoot, String, URL, WeakMap } = page;
+
+  const exec = method(RegExp, 'exec');
+  const matches = (pattern, text) => exec(pattern, text) !== null;
+  const charCode = method(String, 'charCodeAt');
+  const lowerCase = method(String, 'toLowerCase');
+  const upperCase = method(String, 'toUpperCase');
+  const normalize = method(String, 'normalize');
+  const slice = method(String, 'slice');
+  const indexOf = method(String, 'indexOf');
+  const mapGet = method(WeakMap, 'get');
+  const mapSet = method(WeakMap, 'set');
+  const mapHas = method(WeakMap, 'has');
+
+  const listen = method(page.EventTarget, 'addEventListener');
+  const dispatch = method(page.EventTarget, 'dispatchEvent');
+  const pathOf = method(Event, 'composedPath');
+  const prevent = method(Event, 'preventDefault');
+  const stop = method(Event, 'stopImmediatePropagation');
+  const typeOf = getter(Event, 'type');
+  // Synthetic events may be of a class that has no such property.
+  const lenient = (get) => (event) => {
+    try {
+      return get(event);
+    } catch {
+      return undefined;
+    }
+  };
+  const buttonOf = lenient(getter(page.MouseEvent, 'button'));
+  const keyOf = lenient(getter(page.KeyboardEvent, 'key'));
+  const repeats = lenient(getter(page.KeyboardEvent, 'repeat'));
+  const composing = lenient(getter(page.KeyboardEvent, 'isComposing'));
+  const submitterOf = lenient(getter(page.SubmitEvent, 'submitter'));
+
+  const nodeType = getter(Node, 'nodeType');
+  const parentOf = getter(Node, 'parentNode');
+  const firstChild = getter(Node, 'firstChild');
+  const nextSibling = getter(Node, 'nextSibling');
+  const nodeText = getter(Node, 'textContent');
+  const baseOf = getter(Node, 'baseURI');
+  const rootOf = method(Node, 'getRootNode');
+  const localName = getter(Element, 'localName');
+  const attribute = method(Element, 'getAttribute');
+  const hasAttribute = method(Element, 'hasAttribute');
+  const is = method(Element, 'matches');
+  const find = method(Element, 'querySelector');
+  const findAll = method(Element, 'querySelectorAll');
+  const slotOf = getter(Element, 'assignedSlot');
+  const openRoot = getter(Element, 'shadowRoot');
+  const hostOf = getter(ShadowRoot, 'host');
+  const byId = method(page.DocumentFragment, 'getElementById');
+  const documentById = method(page.Document, 'getElementById');
+  const innerText = getter(page.HTMLElement, 'innerText');
+  const editable = getter(page.HTMLElement, 'isContentEditable');
+  const listLength = getter(page.NodeList, 'length');
+  const listItem = method(page.NodeList, 'item');
+  const computedStyle = own(page.getComputedStyle);
+  const cursorOf = method(page.CSSStyleDeclaration, 'getPropertyValue');
+  const inputType = getter(HTMLInputElement, 'type');
+  const buttonType = getter(page.HTMLButtonElement, 'type');
+  const labelControl = getter(page.HTMLLabelElement, 'control');
+  const formElements = getter(HTMLFormElement, 'elements');
+  const formAction = getter(HTMLFormElement, 'action');
+  const formMethod = getter(HTMLFormElement, 'method');
+  const collectionLength = getter(page.HTMLCollection, 'length');
+  const collectionItem = method(page.HTMLCollection, 'item');
+  const parentWindow = own(describe(page, 'parent').get);
+  const hrefOf = getter(URL, 'href');
+  const forms = {
+    __proto__: null,
+    button: page.HTMLButtonElement,
+    input: HTMLInputElement,
+    select: page.HTMLSelectElement,
+    textarea: page.HTMLTextAreaElement,
+  };
+  const labelsOf = { __proto__: null };
+  const valueOf = { __proto__: null };
+  for (const name in forms) {
+    labelsOf[name] = getter(forms[name], 'labels');
+    valueOf[name] = getter(forms[name], 'value');
+  }
+  const defaultValueOf = {
+    __proto__: null,
+    input: getter(HTMLInputElement, 'defaultValue'),
+    textarea: getter(page.HTMLTextAreaElement, 'defaultValue'),
+  };
+  // The window ends each path, and it is no node.
+  const tagOf = (node) => (node && node !== page && nodeType(node) === 1 ? localName(node) : '');
+
+  return {
+    __proto__: null,
+    matches, charCode, lowerCase, upperCase, normalize, slice, indexOf, mapGet, mapSet, listen, dispatch,
+    pathOf, prevent, stop, typeOf, buttonOf, keyOf, repeats, composing, submitterOf, nodeType, parentOf,
+    firstChild, nextSibling, nodeText, baseOf, rootOf, localName, attribute, hasAttribute, is, find, findAll,
+    slotOf, openRoot, hostOf, byId, documentById, innerText, editable, listLength, listItem, computedStyle,
+    cursorOf, inputType, buttonType, labelControl, formElements, formAction, formMethod, collectionLength,
+    collectionItem, parentWindow, hrefOf, labelsOf, valueOf, defaultValueOf, tagOf, mapHas, apply,
+    defineProperty, describe, parse, stringify, own,
+  };
+})
