@@ -103,7 +103,7 @@ test('host words, icons and the allow list', async () => {
      <button data-n=icon onclick="note(1)"><i class="shop-bin"></i>.</button>
      <button data-n=cleared onclick="note(1)">Reset filters</button>
      <button data-n=longer onclick="note(1)">Reset filters and orders</button>`,
-    { words: ['^freigeben'], icons: ['shop-bin'], allow: ['Reset filters'] },
+    { deny_controls: { text: ['^freigeben'], icons: ['shop-bin'], allow: ['Reset filters'] } },
   );
   assert.deepEqual(result, { word: 'block', icon: 'block', cleared: 'allow', longer: 'block' });
 });

@@ -5,7 +5,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { edit, execute, makeHost, qaPilot } from './support/host.mjs';
+import { qaPilot } from './support/binary.mjs';
+import { edit, execute, makeHost } from './support/host.mjs';
 
 const readOnly = { policy: 'read-only' };
 const codes = (gate) => [...new Set(gate.refusals.map(({ code }) => code))].sort();

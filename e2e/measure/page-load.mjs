@@ -2,15 +2,14 @@
 //   node measure/page-load.mjs [rounds]
 // Each round loads it once directly and once through an attempt's port with the page guard installed, in fresh contexts
 // of one browser, in turn. Prints both medians and their ratio.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { X509Certificate, createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { chromium } from '@playwright/test';
 import { executablePath } from '../checks/support/browser.mjs';
-import { qaPilot } from '../checks/support/host.mjs';
+import { startProxy } from '../checks/support/proxy.mjs';
 import { startShop } from '../shop/server/shop.mjs';
 
 const rounds = Number(process.argv[2] ?? 25);
@@ -21,21 +20,11 @@ const runDir = mkdtempSync(join(tmpdir(), 'qa-pilot-measure-'));
 const shop = await startShop();
 const shopCa = join(runDir, 'shop-ca.pem');
 writeFileSync(shopCa, shop.ca);
-const proxy = spawn(qaPilot(), ['proxy', '--run-dir', runDir, '--upstream-ca', shopCa], { stdio: ['ignore', 'pipe', 'inherit'] });
-const [line] = await new Promise((resolve) => createInterface({ input: proxy.stdout }).once('line', (text) => resolve([text])));
-const guard = JSON.parse(line);
-
-const call = async (path, body) => {
-  const response = await fetch(`${guard.control}${path}`, {
-    method: 'POST', headers: { authorization: `Bearer ${guard.token}`, 'content-type': 'application/json' }, body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.status === 204 ? null : response.json();
-};
+const proxy = await startProxy(runDir, ['--upstream-ca', shopCa]);
 
 const browser = await chromium.launch({
   executablePath: executablePath(),
-  args: [`--ignore-certificate-errors-spki-list=${guard.ca_spki},${spki(shop.ca)}`],
+  args: [`--ignore-certificate-errors-spki-list=${proxy.ready.ca_spki},${spki(shop.ca)}`],
 });
 
 async function load(options, prepare) {
@@ -50,7 +39,7 @@ async function load(options, prepare) {
 }
 
 async function guarded(round) {
-  const attempt = await call('/attempts', {
+  const attempt = await proxy.call('POST', '/attempts', {
     test_id: `measure-${round}`, retry: 0, title: 'MEASURE-LOAD-001', project: '', file: 'measure', line: 1, repeat_each_index: 0,
     worker_index: 0, parallel_index: 0, output_dir: join(runDir, 'test-results', String(round)),
   });
@@ -59,7 +48,7 @@ async function guarded(round) {
     await context.exposeBinding(own.binding, () => undefined);
     await context.addInitScript({ content: `(${attempt.page_guard})(${JSON.stringify(own)});` });
   });
-  await call(`/attempts/${attempt.attempt}/finish`, { status: 'passed', keep: false });
+  await proxy.call('POST', `/attempts/${attempt.attempt}/finish`, { status: 'passed', keep: false });
   return took;
 }
 
@@ -75,7 +64,6 @@ const rss = Number(execFileSync('ps', ['-o', 'rss=', '-p', String(proxy.pid)], {
 console.log(`direct ${direct.toFixed(1)} ms, guarded ${through.toFixed(1)} ms, ratio ${(through / direct).toFixed(2)} (medians of ${rounds}); proxy RSS ${rss.toFixed(1)} MiB`);
 
 await browser.close();
-proxy.kill('SIGTERM');
-await new Promise((resolve) => proxy.once('exit', resolve));
+await proxy.stop();
 await shop.close();
 rmSync(runDir, { recursive: true });

@@ -1,12 +1,13 @@
 // A page in a real browser with the page guard installed as the fixture installs it, but with no proxy behind it:
-// for tests of what the guard itself judges and reports.
+// for tests of what the guard itself judges and reports. The script comes from the binary.
 import { createHmac, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { executablePath } from './browser.mjs';
-
-const source = (name) => readFileSync(new URL(`../../../src/playwright/${name}`, import.meta.url), 'utf8').trimEnd();
+import { startProxy } from './proxy.mjs';
 
 let browser;
 let server;
@@ -32,6 +33,25 @@ export function serve(path, html) {
   return `http://127.0.0.1:${server.address().port}${path}`;
 }
 
+const scripts = new Map();
+
+/// The page script for `{policy, prefix, mutation}`, as `qa-pilot proxy` serves it.
+async function script({ policy = 'read-only', prefix, ...mutation }) {
+  const key = JSON.stringify([policy, prefix, mutation]);
+  if (!scripts.has(key)) {
+    const runDir = mkdtempSync(join(tmpdir(), 'qa-pilot-page-'));
+    const proxy = await startProxy(runDir, [], {
+      QA_PILOT_MUTATION: JSON.stringify({ policy, prefix: prefix ?? undefined }),
+      QA_PILOT_MUTATION_CONFIG: JSON.stringify(mutation),
+    });
+    const { page_guard } = await proxy.call('GET', '/page-guard');
+    await proxy.stop();
+    rmSync(runDir, { recursive: true });
+    scripts.set(key, page_guard);
+  }
+  return scripts.get(key);
+}
+
 /// Opens `html` under the guard. Returns the page and what was reported; `accepted` are the authentic reports, in order.
 export async function open(html, config = {}, { scope, contextOptions } = {}) {
   const key = randomBytes(32).toString('hex');
@@ -43,13 +63,7 @@ export async function open(html, config = {}, { scope, contextOptions } = {}) {
   };
   if (scope !== undefined) attempt.scope = down({ scope, announce: false });
 
-  const bound = {
-    policy: 'read-only', prefix: null, words: [], icons: [], allow: [], write_signatures: [], allow_signatures: [], ...config,
-  };
-  const guard =
-    '((guard, controls, config) => (attempt) => guard(controls, config, attempt))' +
-    `(${source('page-guard.js')}, ${source('controls.json')}, ${JSON.stringify(bound)})`;
-
+  const guard = await script(config);
   const context = await browser.newContext(contextOptions);
   const accepted = [];
   const rejected = [];

@@ -6,18 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startShop } from '../../shop/server/shop.mjs';
+import { qaPilot } from './binary.mjs';
 import { executablePath } from './browser.mjs';
 
 const e2e = fileURLToPath(new URL('../..', import.meta.url));
-
-export function qaPilot() {
-  const candidates = process.env.QA_PILOT_BIN
-    ? [process.env.QA_PILOT_BIN]
-    : ['release', 'debug'].map((profile) => join(e2e, '..', 'target', profile, 'qa-pilot'));
-  const found = candidates.find((path) => existsSync(path));
-  if (!found) throw new Error(`no qa-pilot at ${candidates.join(' or ')}: build it with cargo, or set QA_PILOT_BIN`);
-  return realpathSync(found);
-}
 
 /// Makes the host repository; `t` cleans it up. `features` maps a feature of `checks/features` to what its cases.yaml
 /// says beside the cases, which are taken from the titles of its specs.

@@ -100,6 +100,9 @@
   // The window ends each path, and it is no node.
   const tagOf = (node) => (node && node !== page && nodeType(node) === 1 ? localName(node) : '');
 
+  // Elements whose text nobody reads.
+  const silent = { __proto__: null, script: 1, style: 1, template: 1, noscript: 1 };
+
   return {
     __proto__: null,
     matches, charCode, lowerCase, upperCase, normalize, slice, indexOf, mapGet, mapSet, listen, dispatch,
@@ -108,6 +111,6 @@
     slotOf, openRoot, hostOf, byId, documentById, innerText, editable, listLength, listItem, computedStyle,
     cursorOf, inputType, buttonType, labelControl, formElements, formAction, formMethod, collectionLength,
     collectionItem, parentWindow, hrefOf, labelsOf, valueOf, defaultValueOf, tagOf, mapHas, apply,
-    defineProperty, describe, parse, stringify, own,
+    defineProperty, describe, parse, stringify, own, silent,
   };
 })

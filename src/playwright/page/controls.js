@@ -7,10 +7,10 @@
 
   const { RegExp, URL } = page;
   const { matches, charCode, lowerCase, upperCase, normalize, indexOf, nodeType, firstChild, nextSibling,
-    nodeText, baseOf, rootOf, localName, attribute, hasAttribute, is, find, findAll, openRoot, byId,
+    nodeText, baseOf, rootOf, localName, attribute, hasAttribute, find, findAll, openRoot, byId,
     documentById, innerText, listLength, listItem, computedStyle, cursorOf, inputType, buttonType,
     labelControl, formElements, formAction, formMethod, collectionLength, collectionItem, hrefOf, labelsOf,
-    tagOf } = copies;
+    tagOf, silent } = copies;
 
   // === Names
 
@@ -46,7 +46,6 @@
     return result;
   }
 
-  const silent = { __proto__: null, script: 1, style: 1, template: 1, noscript: 1 };
   const nodeLimit = 2000;
 
   // Text from content as assistive technology reads it: labels and alternative texts stand for what they name.

@@ -145,7 +145,7 @@
       control = subjectOf(event, type, path);
       if (!control) return false;
       verdict = judge(control, type === 'submit' ? path[0] : null);
-    } catch (error) {
+    } catch {
       if (config.policy === 'unrestricted') return false;
       verdict = { __proto__: null, reason: `${config.policy}: a ${type} that cannot be judged`, label: '' };
     }

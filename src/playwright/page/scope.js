@@ -8,7 +8,7 @@
   const { RegExp, WeakMap, document } = page;
   const { matches, indexOf, mapGet, mapSet, nodeType, parentOf, firstChild, nextSibling, nodeText,
     localName, is, slotOf, openRoot, hostOf, editable, inputType, parentWindow, valueOf,
-    defaultValueOf, tagOf, mapHas } = copies;
+    defaultValueOf, tagOf, mapHas, silent } = copies;
 
   let scope = null;
   const setScope = (pattern) => {

@@ -61,6 +61,11 @@ pub(super) fn health(proxy: &Proxy) -> Response<ResponseBody> {
     respond::json(StatusCode::OK, &body)
 }
 
+/// The page script alone, for contexts that are opened while no attempt is.
+pub(super) fn page_guard(proxy: &Proxy) -> Response<ResponseBody> {
+    respond::json(StatusCode::OK, &json!({ "page_guard": &*proxy.page_guard }))
+}
+
 pub(super) async fn begin(proxy: &Rc<Proxy>, body: &[u8]) -> Outcome {
     let begin: Begin = parse(body)?;
     let failed = |error: std::io::Error| {

@@ -97,14 +97,20 @@ async fn answer(proxy: &Rc<Proxy>, gate: &Gate, request: Request<Incoming>) -> R
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let outcome = match (&method, segments.as_slice()) {
         (&Method::GET, ["health"]) => Ok(calls::health(proxy)),
+        (&Method::GET, ["page-guard"]) => Ok(calls::page_guard(proxy)),
         (&Method::POST, ["attempts"]) => calls::begin(proxy, &body).await,
         (&Method::GET, ["attempts", id]) => calls::look(proxy, id),
         (&Method::POST, ["attempts", id, "page"]) => calls::page(proxy, id, &body),
         (&Method::POST, ["attempts", id, "scope"]) => calls::scope(proxy, id, &body),
         (&Method::POST, ["attempts", id, "finish"]) => calls::finish(proxy, id, &body).await,
-        (_, ["health"] | ["attempts"] | ["attempts", _] | ["attempts", _, "page" | "scope" | "finish"]) => {
-            Err(Refused(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not how this is called")))
-        }
+        (
+            _,
+            ["health"]
+            | ["page-guard"]
+            | ["attempts"]
+            | ["attempts", _]
+            | ["attempts", _, "page" | "scope" | "finish"],
+        ) => Err(Refused(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not how this is called"))),
         _ => Err(Refused(StatusCode::NOT_FOUND, "no such call".into())),
     };
     outcome.unwrap_or_else(|Refused(status, message)| error(status, &message))
