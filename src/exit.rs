@@ -11,6 +11,8 @@ pub enum Exit {
     Refused,
     /// 2: an input is missing, unreadable or malformed; nothing ran.
     Usage,
+    /// 127: the test command is not there, as a shell says it.
+    NotFound,
     /// 128 and the signal's number: 130 after SIGINT, 143 after SIGTERM.
     Signal(u8),
 }
@@ -21,6 +23,7 @@ impl From<Exit> for ExitCode {
             Exit::Ok => Self::from(0),
             Exit::Refused => Self::from(1),
             Exit::Usage => Self::from(2),
+            Exit::NotFound => Self::from(127),
             Exit::Signal(number) => Self::from(128 + number),
         }
     }

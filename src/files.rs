@@ -141,6 +141,12 @@ pub fn size(path: &Path) -> Result<u64, FileError> {
     if found.is_file() { Ok(found.len()) } else { Err(FileError::NotRegular(path.to_owned())) }
 }
 
+/// Whether `path` is a regular file that may be executed, links followed.
+pub fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
 /// The digest of a regular file, read once in pieces.
 ///
 /// # Errors
@@ -218,6 +224,17 @@ pub fn json_bytes<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, FileError> 
 /// When it cannot be made.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     Ok(fs::create_dir_all(path)?)
+}
+
+/// Makes a folder that must not exist yet; its parent must.
+///
+/// # Errors
+/// When something is there already, or it cannot be made.
+pub fn create_new_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => FileError::Exists(path.to_owned()),
+        _ => FileError::Io(error),
+    })
 }
 
 /// The real path of `path`, every link followed.

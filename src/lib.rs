@@ -16,4 +16,5 @@ pub mod proxy;
 pub mod record;
 pub mod render;
 pub mod report;
+pub mod run;
 pub mod yaml;

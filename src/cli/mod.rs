@@ -2,11 +2,15 @@
 
 mod cases;
 mod completions;
+mod env;
 mod gate;
+mod init;
 mod profile;
 mod proxy;
 mod report;
+mod run;
 mod say;
+mod with_parent;
 
 use crate::exit::Exit;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -30,10 +34,15 @@ struct Cli {
 enum Command {
     Cases(cases::Cases),
     Completions(completions::Completions),
+    Env(env::Env),
     Gate(gate::Gate),
+    Init(init::Init),
     Profile(profile::Profile),
     Proxy(proxy::Proxy),
     Report(report::Report),
+    Run(run::Run),
+    #[command(hide = true)]
+    WithParent(with_parent::WithParent),
 }
 
 /// Parses the arguments, runs the command, and says how it ended.
@@ -50,9 +59,13 @@ pub fn main() -> Exit {
     match cli.command {
         Command::Cases(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
+        Command::Env(command) => command.run(),
         Command::Gate(command) => command.run(),
+        Command::Init(command) => command.run(),
         Command::Profile(command) => command.run(),
         Command::Proxy(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::WithParent(command) => command.run(),
     }
 }

@@ -3,11 +3,10 @@
 use crate::exit::Exit;
 use crate::files;
 use crate::model::Policy;
-use crate::playwright::fixture;
-use crate::policy::{MutationConfig, WriteSignature};
+use crate::policy::MutationConfig;
 use crate::proxy::{self, Config, Guard, ProxyError};
+use crate::run::page_script;
 use clap::Args;
-use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -120,25 +119,6 @@ impl Proxy {
             ..Config::new(self.run_dir, script.into())
         })
     }
-}
-
-/// What blocks controls in pages follows from the same policy and signatures as the wire.
-fn page_script(policy: &Policy, mutation: &MutationConfig) -> String {
-    let by_url = |signatures: &[WriteSignature]| -> Vec<Value> {
-        let told =
-            signatures.iter().filter(|signature| !signature.needs_body() && signature.headers.is_empty());
-        told.map(|signature| json!({ "method": signature.method.as_str(), "url": signature.url.source() }))
-            .collect()
-    };
-    fixture::page_guard(&json!({
-        "policy": policy.kind(),
-        "prefix": policy.prefix(),
-        "words": mutation.deny_controls.text,
-        "icons": mutation.deny_controls.icons,
-        "allow": mutation.deny_controls.allow,
-        "write_signatures": by_url(&mutation.write_signatures),
-        "allow_signatures": by_url(&mutation.allow_signatures),
-    }))
 }
 
 struct Signals {

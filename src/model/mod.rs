@@ -7,6 +7,7 @@ mod fault;
 mod fixture_title;
 mod policy;
 mod run_id;
+mod run_kind;
 mod verdict;
 
 pub use case_id::CaseId;
@@ -15,4 +16,5 @@ pub use fault::Fault;
 pub use fixture_title::{FixtureTitle, Phase};
 pub use policy::{Policy, PolicyError, PolicyKind};
 pub use run_id::RunId;
+pub use run_kind::RunKind;
 pub use verdict::Verdict;

@@ -3,3 +3,5 @@
 pub mod gate_github;
 pub mod gate_json;
 pub mod gate_text;
+pub mod run_json;
+pub mod run_text;

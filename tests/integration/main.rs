@@ -1,1 +1,4 @@
-//! One integration binary.
+//! One integration binary: the whole program from outside.
+
+mod run;
+mod support;

@@ -1,0 +1,56 @@
+//! How a run ended, for machines.
+
+use crate::gate::Finding;
+use crate::report::Summary;
+use crate::run::Outcome;
+use serde::Serialize;
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Shape<'a> {
+    run_id: &'a str,
+    run_dir: &'a Path,
+    run_kind: &'static str,
+    publishable: bool,
+    success: bool,
+    interrupted: Option<u8>,
+    command_status: Option<i32>,
+    summary: Option<&'a Summary>,
+    attempts: u64,
+    requests: u64,
+    blocked: u64,
+    observed: u64,
+    refusals: &'a [Finding],
+    warnings: &'a [Finding],
+    notes: &'a [String],
+}
+
+/// One object with a final newline: `{run_id, run_dir, run_kind, publishable, success, interrupted, command_status, summary,
+/// attempts, requests, blocked, observed, refusals, warnings, notes}`.
+pub fn outcome(outcome: &Outcome) -> String {
+    let (publishable, refusals, warnings) = match &outcome.decision {
+        Some(Ok(approved)) => (true, &[][..], approved.warnings()),
+        Some(Err(refused)) => (false, refused.refusals.as_slice(), refused.warnings.as_slice()),
+        None => (false, &[][..], &[][..]),
+    };
+    let shape = Shape {
+        run_id: outcome.directory.id.as_str(),
+        run_dir: &outcome.directory.path,
+        run_kind: outcome.kind.as_str(),
+        publishable,
+        success: outcome.is_success(),
+        interrupted: outcome.interrupted,
+        command_status: outcome.status.code(),
+        summary: outcome.report.as_ref().map(|report| &report.summary),
+        attempts: outcome.counts.begun,
+        requests: outcome.counts.requests,
+        blocked: outcome.counts.blocked,
+        observed: outcome.counts.observed,
+        refusals,
+        warnings,
+        notes: &outcome.notes,
+    };
+    let mut text = serde_json::to_string_pretty(&shape).unwrap_or_default();
+    text.push('\n');
+    text
+}

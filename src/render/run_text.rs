@@ -1,0 +1,62 @@
+//! How a run ended, for a terminal. Colours are in the text; whoever prints it strips them where they are not wanted.
+
+use super::gate_text;
+use crate::run::Outcome;
+use owo_colors::OwoColorize;
+use std::fmt::Write;
+
+/// A line about the verdicts, one about the guard, one for each note and finding, and the decision.
+pub fn outcome(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{}", verdicts(outcome));
+    let counts = outcome.counts;
+    let _ = writeln!(
+        out,
+        "  guard: {} attempt(s), {} request(s), {} blocked, {} observed",
+        counts.begun, counts.requests, counts.blocked, counts.observed
+    );
+    for note in &outcome.notes {
+        let _ = writeln!(out, "  {} {}", "note:".yellow(), note.replace(['\n', '\r'], " "));
+    }
+    if let Some(decision) = &outcome.decision {
+        for line in gate_text::findings(decision).lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    let _ = writeln!(out, "{}", ending(outcome));
+    out
+}
+
+fn verdicts(outcome: &Outcome) -> String {
+    match &outcome.report {
+        Some(report) => {
+            let summary = &report.summary;
+            format!(
+                "{} {} pass, {} fail, {} flaky, {} blocked",
+                outcome.directory.id.bold(),
+                summary.pass,
+                summary.fail,
+                summary.flaky,
+                summary.blocked
+            )
+        }
+        None => format!("{} no verdicts", outcome.directory.id.bold()),
+    }
+}
+
+fn ending(outcome: &Outcome) -> String {
+    let report = outcome.directory.path.join("report.json");
+    match &outcome.decision {
+        Some(Ok(_)) => format!("{}: {}", "publishable".green().bold(), report.display()),
+        Some(Err(refused)) => {
+            format!(
+                "{} ({} refusal(s)): {}",
+                "not publishable".red().bold(),
+                refused.refusals.len(),
+                report.display()
+            )
+        }
+        None => format!("{}: {}", "not gated".red().bold(), outcome.directory.path.display()),
+    }
+}

@@ -1,0 +1,335 @@
+//! The wrapper: build id, run directory, guard, test command, build id again, meta.json, report, gate.
+//!
+//! A run leaves one directory, `testing/<feature>/runs/<run id>/`. Whatever ends it early, no half-written file stays
+//! there, and what stays is refused by the gate.
+
+mod build_id;
+mod bundle;
+mod child;
+mod directory;
+mod environment;
+mod page_script;
+mod plan;
+mod playwright;
+mod screen;
+
+pub use build_id::BuildIdError;
+pub use directory::RunDirectory;
+pub use environment::GuardAddress;
+pub use page_script::page_script;
+pub use plan::{Plan, PlanError, Request};
+pub use screen::Screen;
+
+use crate::files::{self, FileError};
+use crate::gate::{self, Decision};
+use crate::host::spec_sha::SpecError;
+use crate::model::{Fault, RunId, RunKind, clock};
+use crate::policy::MutationConfig;
+use crate::proxy::{self, Config, Counts, Guard, ProxyError, Trust, TrustError};
+use crate::report::{self, Report};
+use child::Ended;
+use directory::Facts;
+use playwright::{CommandError, PlannedCommand};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tokio::process::Command;
+
+/// How often the status line changes.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What the guard of a run needs beyond the plan.
+#[derive(Clone, Debug)]
+pub struct WireOptions {
+    /// Certificates to trust upstream, beside the system's.
+    pub upstream_ca: Vec<PathBuf>,
+    /// The most bytes of a body that are held to judge it.
+    pub max_body: usize,
+    /// How long requests in flight are waited for.
+    pub drain: Duration,
+}
+
+/// Why nothing ran.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// What is deployed is not known.
+    #[error(transparent)]
+    BuildId(#[from] BuildIdError),
+    /// The run directory.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The feature's specs.json.
+    #[error(transparent)]
+    Specs(#[from] SpecError),
+    /// The guard.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    /// Certificates to trust.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// The host's signatures.
+    #[error("the profile's mutation block cannot be used: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Mutation(Vec<Fault>),
+    /// The test command.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The test command did not start.
+    #[error("cannot run `{program}`: {error}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its directory.
+    pub directory: RunDirectory,
+    /// What the run was for.
+    pub kind: RunKind,
+    /// What the guard counted.
+    pub counts: Counts,
+    /// The derived report; none when the command left no results.
+    pub report: Option<Report>,
+    /// What the gate says; none when there is no report, or the run is one shard of several.
+    pub decision: Option<Decision>,
+    /// Whether it ran only a part of the tests, so that the gate is left to the merged run.
+    pub sharded: bool,
+    /// What a person should know, a line each.
+    pub notes: Vec<String>,
+    /// The signal that ended the run early.
+    pub interrupted: Option<u8>,
+    /// How the command ended.
+    pub status: ExitStatus,
+}
+
+impl Outcome {
+    /// Whether the run did what it was for: publishable without a failed or flaky case, or, for a kind that never
+    /// publishes and for a shard, green.
+    pub fn is_success(&self) -> bool {
+        let green = self.report.as_ref().is_some_and(|report| {
+            let summary = &report.summary;
+            let total = summary.total();
+            summary.fail + summary.flaky == 0
+                && total > 0
+                && summary.blocked * 10 <= total
+                && report.errors.is_empty()
+        });
+        let published = match (&self.decision, self.kind) {
+            (Some(decision), RunKind::Verdict) => decision.is_ok(),
+            (None, RunKind::Verdict) => self.sharded,
+            (_, RunKind::Stabilization | RunKind::Ci) => true,
+        };
+        green && published && self.interrupted.is_none()
+    }
+}
+
+/// Runs the plan to its end: whatever happens to the tests, the directory is left whole.
+///
+/// # Errors
+/// When nothing could be run. Then there is no run directory, or one without results, which the gate refuses.
+pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Result<Outcome, RunError> {
+    let mutation = match &plan.mutation {
+        Some(block) => MutationConfig::parse(block).map_err(RunError::Mutation)?,
+        None => MutationConfig::default(),
+    };
+    let bundles = bundle::named_in_environment();
+    let mut trusted = wire.upstream_ca.clone();
+    trusted
+        .extend(std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|path| !path.is_empty()).map(PathBuf::from));
+    let trust = Trust::read(&trusted)?;
+    let sha_before = build_id::read(&plan.sha_source, &trust).await?;
+    let started = clock::now();
+    let directory = RunDirectory::make(plan, RunId::new(started, &plan.feature, &sha_before))?;
+    let planned = plan.command(&directory.path)?;
+    let script = page_script(&plan.policy, &mutation);
+    let guard = proxy::start(Config {
+        policy: plan.policy.clone(),
+        mutation,
+        upstream_ca: trusted,
+        max_body: wire.max_body,
+        drain: wire.drain,
+        ..Config::new(directory.path.clone(), script.into())
+    })?;
+    let bundle = bundle::write(&directory.path, &guard.ready().ca, &bundles)?;
+    let command = command(plan, &planned, &directory, &guard, &bundle);
+    let ended = watch(command, &guard, screen).await.map_err(|error| RunError::Start {
+        program: planned.words.first().cloned().unwrap_or_default(),
+        error,
+    })?;
+    let counts = guard.counts();
+    let mut notes = Vec::new();
+    let mut whole = ended.interrupted.is_none();
+    if !whole {
+        notes.push("the run was interrupted and cannot be published; run it again for a verdict".to_owned());
+    }
+    if let Err(error) = guard.stop() {
+        notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
+        whole = false;
+    }
+    let sha_after = build_id::read(&plan.sha_source, &trust).await.unwrap_or_else(|error| {
+        notes.push(format!("after the run: {error}"));
+        String::new()
+    });
+    let finished_at = clock::iso(clock::now());
+    let facts = Facts { sha_before, sha_after, started_at: clock::iso(started), finished_at, whole };
+    let meta = directory.write_meta(plan, &facts)?;
+    let (report, decision) = judge(plan, &planned, &directory, &meta, &mut notes);
+    Ok(Outcome {
+        directory,
+        kind: plan.kind,
+        counts,
+        report,
+        decision,
+        sharded: planned.sharded,
+        notes,
+        interrupted: ended.interrupted,
+        status: ended.status,
+    })
+}
+
+/// The test command with its environment; on Linux it is told to end when we are killed.
+fn command(
+    plan: &Plan,
+    planned: &PlannedCommand,
+    directory: &RunDirectory,
+    guard: &Guard,
+    bundle: &Path,
+) -> Command {
+    let (program, arguments) =
+        planned.words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let mut command = match std::env::current_exe() {
+        Ok(own) if cfg!(target_os = "linux") => {
+            let mut command = Command::new(own);
+            command.arg("with-parent").arg(std::process::id().to_string()).arg("--").arg(program);
+            command
+        }
+        _ => Command::new(program),
+    };
+    command.args(arguments);
+    for name in environment::REMOVED {
+        command.env_remove(name);
+    }
+    let ready = guard.ready();
+    let address = GuardAddress {
+        control: &ready.control,
+        token: &ready.token,
+        ca: &ready.ca,
+        ca_spki: &ready.ca_spki,
+        run_dir: &directory.path,
+        run_proxy: &ready.run_proxy,
+    };
+    let no_proxy = std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy")).ok();
+    command
+        .envs(address.variables())
+        .envs(environment::declared(&plan.policy, plan.mutation.as_ref(), &plan.feature, &directory.path))
+        .envs(environment::proxies(&ready.run_proxy, no_proxy.as_deref()))
+        .envs(bundle::VARIABLES.map(|name| (name, bundle)));
+    if planned.playwright {
+        command.env("PLAYWRIGHT_JSON_OUTPUT_FILE", directory.results());
+    }
+    // stdout is ours, for data; what the command prints is talk.
+    command.stdout(Stdio::from(io::stderr()));
+    command
+}
+
+/// Runs the command to its end, with a status line where there is a terminal.
+async fn watch(mut command: Command, guard: &Guard, screen: Option<Screen>) -> io::Result<Ended> {
+    let Some(screen) = screen else { return child::supervise(command, None).await };
+    // The command writes to a pipe now, and would leave its colours out.
+    if std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) {
+        command.env("FORCE_COLOR", "1");
+    }
+    let started = Instant::now();
+    let mut tick = tokio::time::interval(TICK);
+    let mut supervised = std::pin::pin!(child::supervise(command, Some(&screen)));
+    let ended = loop {
+        tokio::select! {
+            ended = &mut supervised => break ended,
+            _ = tick.tick() => screen.status(&progress(guard.counts(), started.elapsed())),
+        }
+    };
+    screen.clear();
+    ended
+}
+
+/// `qa-pilot 1:07  12 attempts  3 open  480 requests  0 blocked  2 observed`
+fn progress(counts: Counts, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    format!(
+        "qa-pilot {}:{:02}  {} attempt(s)  {} open  {} requests  {} blocked  {} observed",
+        seconds / 60,
+        seconds % 60,
+        counts.begun,
+        counts.open,
+        counts.requests,
+        counts.blocked,
+        counts.observed
+    )
+}
+
+/// Report and gate over the finished directory.
+fn judge(
+    plan: &Plan,
+    planned: &PlannedCommand,
+    directory: &RunDirectory,
+    meta: &Path,
+    notes: &mut Vec<String>,
+) -> (Option<Report>, Option<Decision>) {
+    if !files::is_file(&directory.results()) {
+        notes.push(if planned.playwright {
+            "Playwright wrote no results.json (it does not when its config throws or it is killed), so there is nothing to report".to_owned()
+        } else {
+            format!(
+                "the command left no results.json; let it write Playwright's JSON report to {}",
+                directory.results().display()
+            )
+        });
+        return (None, None);
+    }
+    let written = match report::write(&directory.results(), meta, None, None) {
+        Ok(written) => written,
+        Err(error) => {
+            notes.push(error.to_string());
+            return (None, None);
+        }
+    };
+    notes.extend(written.warnings);
+    if planned.sharded {
+        notes.push("this is one shard of a run; merge the shards' directories and gate the whole".to_owned());
+        return (Some(written.report), None);
+    }
+    let inputs = gate::Inputs {
+        report: written.path,
+        profile: plan.profile_path.clone(),
+        statuses: Some(directory.path.join("statuses.json")),
+        cases: Some(plan.cases_path.clone()),
+        map: plan.map_path.clone(),
+        base: None,
+    };
+    match gate::run(&inputs) {
+        Ok(decision) => (Some(written.report), Some(decision)),
+        Err(error) => {
+            notes.push(format!("the gate cannot decide: {error}"));
+            (Some(written.report), None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_line() {
+        let counts = Counts { begun: 12, open: 3, finished: 9, requests: 480, blocked: 0, observed: 2 };
+        assert_eq!(
+            progress(counts, Duration::from_secs(67)),
+            "qa-pilot 1:07  12 attempt(s)  3 open  480 requests  0 blocked  2 observed"
+        );
+    }
+}
