@@ -33,7 +33,7 @@ async function verdicts(html, config, options) {
 test('a document reports in once, with its origin', async () => {
   const { page, accepted, url, close } = await open('<p>hello');
   await page.evaluate(() => 0);
-  assert.deepEqual(accepted, [{ type: 'installed', origin: new URL(url).origin }]);
+  assert.deepEqual(accepted, [{ type: 'installed', origin: new URL(url).origin, again: false }]);
   await page.setContent('<iframe srcdoc="x"></iframe>');
   await page.goto('about:blank');
   assert.equal(accepted.length, 1);

@@ -192,6 +192,13 @@ interface Attempt {
   secret: string;
 }
 
+interface LiveRecord {
+  installed: boolean;
+  routed_requests: number;
+  blocked: number;
+  events: GuardEvent[];
+}
+
 // === What this process keeps from leaving the proxy
 
 interface LaunchGate {
@@ -254,6 +261,8 @@ interface GuardedContext {
 interface PageReport {
   type: 'installed' | 'control';
   origin?: string;
+  /** A document that was there before the attempt began, and was asked. */
+  again?: boolean;
   reason?: string;
   label?: string;
 }
@@ -270,6 +279,8 @@ class GuardWorker {
   private readonly failures: string[] = [];
   /** Blocks that pages reported while no attempt could take them; the next attempt does. */
   private unclaimed: PageReport[] = [];
+  /** Origins of documents that were open when the attempt began. */
+  private readonly standing = new Set<string>();
   private dropped = 0;
 
   constructor(private readonly env: Environment) {}
@@ -318,13 +329,15 @@ class GuardWorker {
     const unclaimed = this.unclaimed;
     this.unclaimed = [];
     for (const report of unclaimed) this.forward(report);
-    // Pages that an earlier interval left open count for this attempt as well: they report in again, and lose their scope.
-    for (const guarded of this.contexts) this.track(this.tell(guarded));
+    // Pages that an earlier interval left open may be used by this one as well: they lose their scope and report in again.
+    this.standing.clear();
+    for (const guarded of this.contexts) this.track(this.tell(guarded, true));
     return attempt;
   }
 
   async finish(attempt: Attempt, info: TestInfo): Promise<void> {
     await this.settle();
+    await this.countStanding(attempt);
     this.current = null;
     this.last = attempt;
     const answer = await call(this.env, 'POST', `/attempts/${attempt.id}/finish`, {
@@ -345,11 +358,20 @@ class GuardWorker {
     if (failure !== undefined) throw new Error(failure);
   }
 
-  async record(attempt: Attempt): Promise<{ blocked: number; events: GuardEvent[] }> {
+  /** Pages that were open before count only where they were used: an idle interval shall leave no record. */
+  private async countStanding(attempt: Attempt): Promise<void> {
+    if (this.standing.size === 0) return;
+    const { installed, routed_requests } = await this.record(attempt);
+    if (installed || routed_requests === 0) return;
+    for (const origin of this.standing) this.forward({ type: 'installed', origin });
+    await this.settle();
+  }
+
+  async record(attempt: Attempt): Promise<LiveRecord> {
     await this.settle();
     const answer = await call(this.env, 'GET', `/attempts/${attempt.id}`);
     if (answer.status !== 200) throw new Error(`write guard: the record cannot be read: ${refusal(answer)}`);
-    return answer.body as { blocked: number; events: GuardEvent[] };
+    return answer.body as LiveRecord;
   }
 
   async setScope(attempt: Attempt, url: string): Promise<void> {
@@ -357,7 +379,7 @@ class GuardWorker {
     const answer = await call(this.env, 'POST', `/attempts/${attempt.id}/scope`, { url });
     if (answer.status !== 204) throw new Error(`write guard: the scope was not taken: ${refusal(answer)}`);
     this.scope = url;
-    await Promise.all([...this.contexts].map((guarded) => this.tell(guarded)));
+    await Promise.all([...this.contexts].map((guarded) => this.tell(guarded, false)));
   }
 
   /** The proxy for what is opened now: the open attempt's port, else the run's. */
@@ -415,8 +437,8 @@ class GuardWorker {
     return `${mac(guarded.key, `down.${text}`)}.${text}`;
   }
 
-  /** Hands the scope to every open document, which reports in again, and to those that come. */
-  private async tell(guarded: GuardedContext): Promise<void> {
+  /** Hands the scope to every open document and to those that come; with `announce` the open ones report in again. */
+  private async tell(guarded: GuardedContext, announce: boolean): Promise<void> {
     const receive = ([door, text]: readonly [string, string]): void => {
       const guard = (globalThis as unknown as Record<string, ((text: string) => void) | undefined>)[door];
       guard?.(text);
@@ -425,7 +447,7 @@ class GuardWorker {
     if (guarded.scope !== this.scope) {
       await guarded.context.addInitScript(receive, [guarded.door, this.message(guarded, false)] as const);
     }
-    const argument = [guarded.door, this.message(guarded, true)] as const;
+    const argument = [guarded.door, this.message(guarded, announce)] as const;
     const frames: Frame[] = guarded.context.pages().flatMap((page) => page.frames());
     // A frame that navigates away meanwhile gets the scope at its next document start.
     await Promise.all(frames.map((frame) => within(2000, frame.evaluate(receive, argument))));
@@ -435,8 +457,9 @@ class GuardWorker {
 
   private hear(guarded: GuardedContext, report: unknown): void {
     const parsed = typeof report === 'string' ? this.authentic(guarded, report) : null;
-    if (parsed) this.forward(parsed);
-    else this.dropped++;
+    if (!parsed) this.dropped++;
+    else if (parsed.again) this.standing.add(parsed.origin ?? '');
+    else this.forward(parsed);
   }
 
   private authentic(guarded: GuardedContext, report: string): PageReport | null {
@@ -461,7 +484,9 @@ class GuardWorker {
       if (report.type === 'control') this.unclaimed.push(report);
       return;
     }
-    const body = { ...report, secret: attempt.secret, ...(report.type === 'control' && { at: new Date().toISOString() }) };
+    const { type, origin, reason, label } = report;
+    const { secret } = attempt;
+    const body = type === 'installed' ? { secret, type, origin } : { secret, type, reason, label, at: new Date().toISOString() };
     this.track(
       call(this.env, 'POST', `/attempts/${attempt.id}/page`, body).then((answer) => {
         if (answer.status === 204) return;

@@ -60,13 +60,13 @@
     if (counter <= received) return;
     received = counter;
     setScope(pattern);
-    if (again) announce();
+    if (again) announce(true);
   }
   defineProperty(page, attempt.door, { value: receive });
 
-  function announce() {
+  function announce(again) {
     if (location.protocol === 'http:' || location.protocol === 'https:') {
-      report({ __proto__: null, type: 'installed', origin: location.origin });
+      report({ __proto__: null, type: 'installed', origin: location.origin, again });
     }
   }
 
@@ -248,5 +248,5 @@
 
   rearm();
   if (attempt.scope) receive(attempt.scope);
-  announce();
+  announce(false);
 })
