@@ -2,5 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod gate;
+mod report;
 mod run;
+mod run_dir;
 mod support;
+mod vectors;

@@ -63,13 +63,18 @@ fn dependents(facts: &Facts, cases: &Cases, findings: &mut Findings) {
 /// An entity that was made and not removed.
 fn leftovers(facts: &Facts, cases: &Cases, findings: &mut Findings) {
     for fixture in cases.fixtures.iter().filter(|fixture| fixture.teardown == Teardown::Delete) {
+        let was_made = verdict(facts, &fixture.name, Phase::Setup) == Some(Some(Verdict::Pass));
         let torn_down = verdict(facts, &fixture.name, Phase::Teardown);
-        let passed = Some(Some(Verdict::Pass));
         let place = format!("fixtures[{} teardown]", fixture.name);
-        if torn_down.is_none() && verdict(facts, &fixture.name, Phase::Setup) == passed {
-            findings.warn(place, "there is no teardown: an entity was left behind");
-        } else if torn_down.is_some() && torn_down != passed {
-            findings.warn(place, "the teardown did not pass: an entity was left behind");
+        match torn_down {
+            None if was_made => findings.warn(place, "there is no teardown: an entity was left behind"),
+            Some(Some(Verdict::Fail)) => {
+                findings.warn(place, "the teardown failed: an entity was left behind")
+            }
+            Some(verdict) if was_made && verdict != Some(Verdict::Pass) => {
+                findings.warn(place, "the teardown did not pass: an entity may have been left behind");
+            }
+            _ => {}
         }
     }
 }
