@@ -171,8 +171,7 @@ fn every_code_is_explained_and_listed_in_help() {
     let help = qa_pilot(run.path(), &["gate", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     for rule in rules::ALL {
-        let output =
-            qa_pilot(run.path(), &["gate", "--explain", rule.code]).output().unwrap();
+        let output = qa_pilot(run.path(), &["gate", "--explain", rule.code]).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(
             output.status.success() && text.contains(rule.description) && text.contains(rule.mend),
