@@ -8,3 +8,4 @@ mod run;
 mod run_dir;
 mod support;
 mod vectors;
+mod wire;

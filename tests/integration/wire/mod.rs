@@ -1,0 +1,17 @@
+//! The wire, from outside: the real binary between raw sockets, real clients and a real origin in the test process.
+
+mod client;
+mod guard;
+mod origin;
+
+mod attempts;
+mod control;
+mod framing;
+mod judging;
+mod names;
+mod passing;
+mod stopping;
+mod streaming;
+mod trust;
+mod tunnels;
+mod web_socket;
