@@ -1,5 +1,7 @@
 //! The wire, from outside: the real binary between raw sockets, real clients and a real origin in the test process.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
 mod client;
 mod guard;
 mod origin;
