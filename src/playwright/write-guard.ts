@@ -548,7 +548,15 @@ if (inWorker) {
 }
 
 async function selfTest(browser: Browser, env: Environment): Promise<void> {
-  const context = await browser.newContext({ proxy: { server: env.runProxy }, ignoreHTTPSErrors: true });
+  const context = await browser.newContext({
+    proxy: { server: env.runProxy },
+    ignoreHTTPSErrors: true,
+    // Playwright adds what the test asks for where nothing is said; none of that belongs here.
+    clientCertificates: [],
+    extraHTTPHeaders: {},
+    offline: false,
+    storageState: { cookies: [], origins: [] },
+  });
   try {
     const page = await context.newPage();
     const probe = `${env.control}/probe`;
