@@ -8,6 +8,7 @@ pub mod exit;
 pub mod files;
 pub mod gate;
 pub mod host;
+pub mod json;
 pub mod model;
 pub mod pattern;
 pub mod playwright;

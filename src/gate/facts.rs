@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::claim::{Claim, Entry};
 use crate::host::cases::Cases;
+use crate::host::meta::Meta;
 use crate::host::profile::{Capture, EnvKind, Environment, Profile};
 use crate::host::statuses::Statuses;
 use crate::model::{Digest, Fault, PolicyKind, Verdict};
@@ -62,6 +63,8 @@ pub struct CasesFact {
 /// What lies in the run directory.
 #[derive(Debug)]
 pub struct Disk {
+    /// The run's metadata, or why it cannot be read; none when the directory holds none.
+    pub meta: Option<Result<Meta, String>>,
     /// The report derived once more from results.json, or why that is not possible.
     pub rerun: Result<Rerun, String>,
     /// The records, each read once.
@@ -138,6 +141,23 @@ impl Facts {
             Capture::Always => entry.executed(),
             // Such a run is refused as a whole.
             Capture::Off => false,
+        }
+    }
+
+    /// What the run's own metadata says where the claim says something else about `key`: a run is not relabelled by
+    /// editing its report.
+    pub fn relabelled(&self, key: &str, own: fn(&Meta) -> Option<&str>) -> Option<String> {
+        let said = |text: Option<&str>| text.map_or_else(|| "nothing".to_owned(), |text| format!("{text:?}"));
+        match self.disk.meta.as_ref()? {
+            Ok(meta) => {
+                let claimed = self.claim.get(key);
+                let is_same = match (claimed, own(meta)) {
+                    (Some(claimed), Some(own)) => claimed == own,
+                    (claimed, own) => claimed.is_none() && own.is_none(),
+                };
+                (!is_same).then(|| format!("is not what the run's meta.json says: {}", said(own(meta))))
+            }
+            Err(why) => Some(format!("cannot be held against the run's metadata: {why}")),
         }
     }
 

@@ -8,17 +8,19 @@ use super::facts::{CasesFact, Disk, Evidence, Facts, Recorded, Rerun, StatusesFa
 use super::{GateError, Inputs};
 use crate::files::{self, FileError, RESULTS_CAP};
 use crate::host::cases::{Cases, mutation_faults};
-use crate::host::meta::sha_mismatch;
+use crate::host::meta::{Meta, sha_mismatch};
 use crate::host::profile::Profile;
 use crate::host::statuses::Statuses;
 use crate::model::Digest;
 use crate::playwright::results::Results;
 use crate::record::{Records, sweep};
 use crate::report::{Derived, Outcome, RunPaths, derive, digests};
-use crate::yaml;
+use crate::{json, yaml};
 
 /// The name that a run gives to Playwright's report.
 const RESULTS: &str = "results.json";
+/// The name that a run gives to its metadata.
+const META: &str = "meta.json";
 /// The name that a run gives to its copy of the statuses.
 const STATUSES: &str = "statuses.json";
 
@@ -29,7 +31,7 @@ const STATUSES: &str = "statuses.json";
 /// is a fact, not an error.
 pub fn gather(inputs: &Inputs) -> Result<Facts, GateError> {
     let profile = Profile::load(&inputs.profile)?.profile;
-    let claim = Claim::new(files::read_json(&inputs.report, RESULTS_CAP)?);
+    let claim = Claim::new(json::parse(&inputs.report, &files::read_capped(&inputs.report, RESULTS_CAP)?)?);
     let own = inputs.report.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let base = inputs.base.as_deref().unwrap_or(own);
     let map = inputs.map.as_deref().map(yaml::read).transpose()?;
@@ -42,6 +44,7 @@ pub fn gather(inputs: &Inputs) -> Result<Facts, GateError> {
         cases,
         map,
         disk: Disk {
+            meta: None,
             rerun: Err("was not read".to_owned()),
             records: Records::new(base),
             evidence: BTreeMap::new(),
@@ -78,7 +81,11 @@ fn disk(facts: &Facts, base: &Path) -> Disk {
     }
     let strays = sweep(base, &listed, &mut records);
     let evidence = evidence(facts, rerun.as_ref().ok().map(|rerun| &rerun.derived), base);
-    Disk { rerun, records, evidence, strays }
+    // A run directory without metadata is judged by what else it holds.
+    let meta = files::resolve_inside(base, META)
+        .ok()
+        .map(|path| Meta::read(&path).map_err(|error| error.to_string()));
+    Disk { meta, rerun, records, evidence, strays }
 }
 
 fn rerun(claim: &Claim, base: &Path, records: &mut Records) -> Result<Rerun, String> {

@@ -83,6 +83,11 @@ impl Meta {
         })
     }
 
+    /// The deployed build: the one that is named, else the one after the run, else the one before.
+    pub fn build(&self) -> Option<&str> {
+        self.commit_sha.as_deref().or(self.sha_after.as_deref()).or(self.sha_before.as_deref())
+    }
+
     /// Whether the deployed build changed during the run: both are known and differ.
     pub fn sha_mismatch(&self) -> bool {
         sha_mismatch(self.sha_before.as_deref(), self.sha_after.as_deref())

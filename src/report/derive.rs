@@ -41,8 +41,10 @@ pub struct Try {
     pub title: String,
     /// The project it ran in.
     pub project: String,
-    /// Which try, from 0.
+    /// Which try, from 0, as the report says.
     pub retry: u64,
+    /// Where it stands among the tries of its test.
+    pub index: u64,
     /// What it came to.
     pub outcome: Outcome,
     /// Its trace, run-relative.
@@ -189,12 +191,13 @@ impl<'a> Group<'a> {
         let mut tries = Vec::new();
         for spec in &self.specs {
             for entry in &spec.tests {
-                for attempt in &entry.results {
+                for (index, attempt) in entry.results.iter().enumerate() {
                     tries.push(Try {
                         subject: subject.clone(),
                         title: spec.title.to_string(),
                         project: entry.project.to_string(),
-                        retry: attempt.retry,
+                        retry: attempt.retry.unwrap_or(index as u64),
+                        index: index as u64,
                         outcome: Outcome::of(&attempt.status),
                         trace: file(attempt, "trace").map(|path| self.paths.relative(path)),
                         records: self.records_of(attempt),

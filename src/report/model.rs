@@ -145,10 +145,7 @@ impl Report {
     pub(super) fn new(meta: Meta, run: RunFacts, derived: super::Derived) -> Self {
         Self {
             sha_mismatch: meta.sha_mismatch(),
-            commit_sha: meta
-                .commit_sha
-                .or_else(|| meta.sha_after.clone())
-                .or_else(|| meta.sha_before.clone()),
+            commit_sha: meta.build().map(str::to_owned),
             run_id: meta.run_id,
             run_kind: meta.run_kind,
             feature: meta.feature,

@@ -147,6 +147,7 @@ fn each_format_tells_each_refusal() {
 fn what_cannot_be_read_is_exit_2_and_prints_no_decision() {
     for edit in [
         serde_json::json!([{ "file": "RUN/report.json", "text": "{" }]),
+        serde_json::json!([{ "file": "RUN/report.json", "text": r#"{"run_id":"a","run_id":"b"}"# }]),
         serde_json::json!([{ "file": "RUN/report.json", "remove": true }]),
         serde_json::json!([{ "file": "qa-pilot.config.yaml", "text": "project: x\n" }]),
         serde_json::json!([{ "file": "qa-pilot.config.yaml", "text": "a: [" }]),

@@ -15,6 +15,10 @@ fn check(facts: &Facts, findings: &mut Findings) {
         Some(mode) if mode == facts.profile.sandbox.value => {
             findings.refuse("api_mode", format!("is {mode}: sandbox runs cannot be published"));
         }
-        Some(_) => {}
+        Some(_) => {
+            if let Some(why) = facts.relabelled("api_mode", |meta| meta.api_mode.as_deref()) {
+                findings.refuse("api_mode", why);
+            }
+        }
     }
 }

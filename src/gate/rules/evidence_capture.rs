@@ -22,6 +22,13 @@ fn check(facts: &Facts, findings: &mut Findings) {
             }
         },
     };
+    // A claim that is silent means always, which is the most that can be asked.
+    if facts.claim.get(subject).is_some()
+        && let Some(why) =
+            facts.relabelled(subject, |meta| meta.evidence_capture.as_deref().or(Some("always")))
+    {
+        findings.refuse(subject, why);
+    }
     match capture {
         Capture::Always => {}
         Capture::Off => findings.refuse(subject, "is off: a run without evidence cannot be published"),

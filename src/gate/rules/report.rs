@@ -21,10 +21,12 @@ fn check(facts: &Facts, findings: &mut Findings) {
             findings.refuse(key, "must be text that is not blank");
         }
     }
-    if let Some(run_id) = claim.text("run_id")
-        && RunId::parse(run_id).is_none()
-    {
-        findings.refuse("run_id", "must be letters, digits, dots, _ and -");
+    if let Some(run_id) = claim.text("run_id") {
+        if RunId::parse(run_id).is_none() {
+            findings.refuse("run_id", "must be letters, digits, dots, _ and -");
+        } else if let Some(why) = facts.relabelled("run_id", |meta| meta.run_id.as_deref()) {
+            findings.refuse("run_id", why);
+        }
     }
     for entry in claim.entries().filter(|entry| entry.object().is_none()) {
         findings.refuse(entry.place(), "is no object");

@@ -45,6 +45,14 @@ fn check(facts: &Facts, findings: &mut Findings) {
             format!("is {}, and the cases file declares {}", said(claimed), prefix.unwrap_or("none"));
         findings.refuse("mutation_prefix", message);
     }
+    for (key, why) in [
+        ("mutation_policy", facts.relabelled("mutation_policy", |meta| meta.mutation_policy.as_deref())),
+        ("mutation_prefix", facts.relabelled("mutation_prefix", |meta| meta.mutation_prefix.as_deref())),
+    ] {
+        if let Some(why) = why {
+            findings.refuse(key, why);
+        }
+    }
     for entry in facts.claim.entries() {
         records_of(entry, cases.policy, prefix, findings);
     }

@@ -12,7 +12,11 @@ pub(super) const RULE: Rule = Rule {
 fn check(facts: &Facts, findings: &mut Findings) {
     match facts.claim.get("run_kind") {
         None => findings.refuse("run_kind", "is missing: the run recorded no kind"),
-        Some(kind) if kind == "verdict" => {}
+        Some(kind) if kind == "verdict" => {
+            if let Some(why) = facts.relabelled("run_kind", |meta| meta.run_kind.as_deref()) {
+                findings.refuse("run_kind", why);
+            }
+        }
         Some(kind) => findings.refuse("run_kind", format!("is {kind}: only a verdict run can publish")),
     }
 }

@@ -20,6 +20,14 @@ fn check(facts: &Facts, findings: &mut Findings) {
         findings
             .refuse("sha_mismatch", format!("disagrees with sha_before and sha_after, which say {mismatch}"));
     }
+    for (key, why) in [
+        ("sha_before", facts.relabelled("sha_before", |meta| meta.sha_before.as_deref())),
+        ("sha_after", facts.relabelled("sha_after", |meta| meta.sha_after.as_deref())),
+    ] {
+        if let Some(why) = why {
+            findings.refuse(key, why);
+        }
+    }
     if mismatch {
         for case in claim.cases().filter(|case| case.verdict() != Some(Verdict::Blocked)) {
             findings.refuse(case.place(), "still claims a verdict, and the build changed during the run");

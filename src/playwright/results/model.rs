@@ -77,9 +77,9 @@ pub struct Attempt<'a> {
     /// Milliseconds.
     #[serde(default, deserialize_with = "or_default")]
     pub duration: f64,
-    /// Which try this is, from 0.
-    #[serde(default, deserialize_with = "or_default")]
-    pub retry: u64,
+    /// Which try this is, from 0, where the report says.
+    #[serde(default)]
+    pub retry: Option<u64>,
     /// The first error.
     #[serde(default, borrow)]
     pub error: Option<TestError<'a>>,

@@ -1,4 +1,5 @@
-//! A record that names its attempt must fit the attempt it is attached to, and be the only one of its interval.
+//! No try is missing, and a record that names its attempt fits the try it is attached to and is the only one of its
+//! interval.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +10,13 @@ use crate::report::{Derived, Try};
 pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Findings) {
     let mut seen = BTreeSet::new();
     for attempt in &derived.tries {
+        if attempt.retry != attempt.index {
+            let message = format!(
+                "try {} of results.json is number {}: a try is missing",
+                attempt.index, attempt.retry
+            );
+            findings.refuse(attempt.subject.place(), message);
+        }
         for path in &attempt.records {
             let record = records.get(path).and_then(|reading| reading.record.as_ref());
             let Some(named) = record.and_then(|record| record.attempt.as_ref()) else { continue };
