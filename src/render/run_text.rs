@@ -46,17 +46,15 @@ fn verdicts(outcome: &Outcome) -> String {
 }
 
 fn ending(outcome: &Outcome) -> String {
-    let report = outcome.directory.path.join("report.json");
     match &outcome.decision {
-        Some(Ok(_)) => format!("{}: {}", "publishable".green().bold(), report.display()),
+        Some(Ok(_)) => format!("{}", "publishable".green().bold()),
         Some(Err(refused)) => {
             format!(
-                "{} ({} refusal(s)): {}",
+                "{}: {} refusal(s); `qa-pilot gate --explain CODE` says what to do",
                 "not publishable".red().bold(),
-                refused.refusals.len(),
-                report.display()
+                refused.refusals.len()
             )
         }
-        None => format!("{}: {}", "not gated".red().bold(), outcome.directory.path.display()),
+        None => format!("{}", "not gated".red().bold()),
     }
 }

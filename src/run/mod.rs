@@ -298,8 +298,9 @@ fn judge(
             return (None, None);
         }
     };
-    notes.extend(written.warnings);
+    // The gate says again what the report warned of, except where there is no gate.
     if planned.sharded {
+        notes.extend(written.warnings);
         notes.push("this is one shard of a run; merge the shards' directories and gate the whole".to_owned());
         return (Some(written.report), None);
     }
