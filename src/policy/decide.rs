@@ -7,11 +7,10 @@
 
 use super::body::Body;
 use super::request::Request;
-use super::url_set::UrlSet;
-use super::{MutationConfig, ScopeRequests, SignatureMethod, UnsafeMethods, WriteSignature};
-use crate::model::{Policy, PolicyKind};
+use super::rules::{Hit, List, Rules};
+use super::{ScopeRequests, SignatureMethod, UnsafeMethods, WriteSignature};
+use crate::model::PolicyKind;
 use crate::pattern::Pattern;
-use http::HeaderMap;
 
 /// How a write is known to be in scope, under scoped-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,138 +95,15 @@ impl Permit {
     }
 }
 
-/// The compiled rules of one run.
-#[derive(Debug)]
-pub struct Rules {
-    policy: Policy,
-    config: MutationConfig,
-    /// Write, allow and drop signatures, in this order.
-    urls: UrlSet,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum List {
-    Write,
-    Allow,
-    Drop,
-}
-
 impl Rules {
-    /// Compiles them.
-    pub fn new(policy: Policy, config: MutationConfig) -> Self {
-        let lists = [&config.write_signatures, &config.allow_signatures, &config.drop_signatures];
-        let urls = UrlSet::new(lists.into_iter().flatten().map(|signature| signature.url.clone()).collect());
-        Self { policy, config, urls }
-    }
-
-    /// The policy that is enforced.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
-    }
-
-    /// What the rules were compiled from.
-    pub fn config(&self) -> &MutationConfig {
-        &self.config
-    }
-
     /// Decides about a tunnel whose bytes are neither TLS nor HTTP: only an unrestricted run may send what nobody can read.
     pub fn decide_opaque(&self, standing: Standing) -> Decision {
         let reason = "bytes that are neither tls nor http".to_owned();
-        if self.policy.kind() == PolicyKind::Unrestricted && standing == Standing::Open {
+        if self.policy().kind() == PolicyKind::Unrestricted && standing == Standing::Open {
             let observed = Observation { reason, effective_method: None, scope: None };
             return Decision::Permit(Permit { observed: Some(observed), unclassified: false });
         }
         Decision::Refuse(Refusal { reason, effective_method: None })
-    }
-
-    /// Tries every URL pattern and header condition on the request. `body` is [`Body::Absent`] or [`Body::Unread`].
-    pub fn examine<'r>(&'r self, request: Request, headers: &HeaderMap, body: Body) -> Examination<'r> {
-        let mut hits: Vec<Hit<'r>> = Vec::new();
-        let mut forms = 0;
-        for spellings in request.forms() {
-            forms += 1;
-            for url in spellings {
-                self.urls.matching(url, |place| match hits.iter_mut().find(|hit| hit.place == place) {
-                    Some(hit) if hit.last == forms => {}
-                    Some(hit) => {
-                        hit.forms += 1;
-                        hit.last = forms;
-                    }
-                    None => {
-                        if let Some((list, index, signature)) = self.signature(place) {
-                            hits.push(Hit {
-                                place,
-                                list,
-                                index,
-                                signature,
-                                forms: 1,
-                                last: forms,
-                                everywhere: false,
-                            });
-                        }
-                    }
-                });
-            }
-        }
-        hits.sort_unstable_by_key(|hit| hit.place);
-        hits.retain_mut(|hit| {
-            let (any, all) = headers_hold(&hit.signature.headers, headers);
-            hit.everywhere = hit.forms == forms && all;
-            any
-        });
-        let form = matches!(body, Body::Unread) && Body::is_form(headers);
-        Examination { rules: self, request, hits, body, form }
-    }
-
-    fn signature(&self, place: usize) -> Option<(List, usize, &WriteSignature)> {
-        let writes = self.config.write_signatures.len();
-        let allows = self.config.allow_signatures.len();
-        let (list, index, signatures) = if place < writes {
-            (List::Write, place, &self.config.write_signatures)
-        } else if place < writes + allows {
-            (List::Allow, place - writes, &self.config.allow_signatures)
-        } else {
-            (List::Drop, place - writes - allows, &self.config.drop_signatures)
-        };
-        signatures.get(index).map(|signature| (list, index, signature))
-    }
-}
-
-/// For write signatures one value of the header is enough; to clear, all must match.
-fn headers_hold(conditions: &[(String, Pattern)], headers: &HeaderMap) -> (bool, bool) {
-    let (mut any, mut all) = (true, true);
-    for (name, pattern) in conditions {
-        let (mut matched, mut total) = (0, 0);
-        for value in headers.get_all(name.as_str()) {
-            total += 1;
-            matched += usize::from(pattern.is_match(&String::from_utf8_lossy(value.as_bytes())));
-        }
-        any &= matched > 0;
-        all &= matched > 0 && matched == total;
-    }
-    (any, all)
-}
-
-/// A signature whose URL and headers hold for the request.
-#[derive(Debug)]
-struct Hit<'r> {
-    place: usize,
-    list: List,
-    index: usize,
-    signature: &'r WriteSignature,
-    forms: usize,
-    last: usize,
-    /// For every form of the URL and every value of the headers.
-    everywhere: bool,
-}
-
-impl std::fmt::Debug for List {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Write => "write",
-            Self::Allow => "allow",
-            Self::Drop => "drop",
-        })
     }
 }
 
@@ -249,6 +125,16 @@ struct Write {
 }
 
 impl<'r> Examination<'r> {
+    pub(super) fn new(
+        rules: &'r Rules,
+        request: Request,
+        hits: Vec<Hit<'r>>,
+        body: Body,
+        form: bool,
+    ) -> Self {
+        Self { rules, request, hits, body, form }
+    }
+
     /// What is judged.
     pub fn request(&self) -> &Request {
         &self.request
@@ -315,7 +201,7 @@ impl<'r> Examination<'r> {
                 ..write
             });
         }
-        let scope = match self.rules.policy.kind() {
+        let scope = match self.rules.policy().kind() {
             PolicyKind::ReadOnly => return refuse(write),
             PolicyKind::ScopedWrite => Some(self.scope(situation)),
             PolicyKind::Unrestricted => None,
@@ -340,7 +226,7 @@ impl<'r> Examination<'r> {
     }
 
     fn unsafe_write(&self) -> Option<Write> {
-        if self.rules.config.unsafe_methods != UnsafeMethods::Deny {
+        if self.rules.config().unsafe_methods != UnsafeMethods::Deny {
             return None;
         }
         // What a drop signature names is answered here and never sent, so it need not be a write.
@@ -443,8 +329,8 @@ impl<'r> Examination<'r> {
     }
 
     fn enforces_scope(&self, situation: &Situation<'_>) -> bool {
-        self.rules.policy.kind() == PolicyKind::ScopedWrite
-            && self.rules.config.scope_requests == ScopeRequests::Enforce
+        self.rules.policy().kind() == PolicyKind::ScopedWrite
+            && self.rules.config().scope_requests == ScopeRequests::Enforce
             && situation.standing == Standing::Open
     }
 
@@ -453,7 +339,7 @@ impl<'r> Examination<'r> {
         if page.is_some() {
             return Scope::Url;
         }
-        let Some(prefix) = self.rules.policy.prefix() else { return Scope::Unproven };
+        let Some(prefix) = self.rules.policy().prefix() else { return Scope::Unproven };
         let in_url = self.request.forms().flatten().any(|form| form.contains(prefix));
         let in_body = matches!(&self.body, Body::Text(text) if text.any(|text| text.contains(prefix)));
         if in_url || in_body { Scope::Prefix } else { Scope::Unproven }

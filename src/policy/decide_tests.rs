@@ -1,6 +1,8 @@
 use super::*;
+use crate::model::Policy;
+use crate::policy::MutationConfig;
 use crate::policy::body::Body;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -305,7 +307,7 @@ fn signatures() -> impl Strategy<Value = Vec<Value>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn agrees_with_the_oracle(
         write in signatures(), allow in signatures(),

@@ -7,11 +7,13 @@ mod body;
 mod config;
 mod decide;
 mod request;
+mod rules;
 mod signature;
 mod url_set;
 
 pub use body::{Body, BodyText};
 pub use config::{DenyControls, MutationConfig, ScopeRequests, UnsafeMethods};
-pub use decide::{Decision, Examination, Observation, Permit, Refusal, Rules, Scope, Situation, Standing};
+pub use decide::{Decision, Examination, Observation, Permit, Refusal, Scope, Situation, Standing};
 pub use request::Request;
+pub use rules::Rules;
 pub use signature::{GraphqlKind, SignatureMethod, WriteSignature};

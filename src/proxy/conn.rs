@@ -3,8 +3,9 @@
 use super::Proxy;
 use super::attempts::{Ledger, Port, Visit};
 use super::head::{Gate, HeadStream, framing};
-use super::judge::{self, handle};
+use super::judge::handle;
 use super::names::Origin;
+use super::note::note_fault;
 use super::task::Spawner;
 use super::upstream::Upstream;
 use hyper::server::conn::{http1, http2};
@@ -104,7 +105,7 @@ where
         () = conn.closed() => {}
     }
     if let Some(fault) = gate.take_unserved() {
-        judge::note_fault(&conn, &fault);
+        note_fault(&conn, &fault);
     }
 }
 

@@ -2,16 +2,15 @@
 
 use super::attempts::Ledger;
 use super::body::{RequestBody, ResponseBody, Search};
-use super::conn::{Conn, Place};
-use super::head::Fault;
+use super::conn::Conn;
 use super::hold::{Held, hold};
-use super::names::{Authority, NameError, Origin, Scheme};
+use super::note::{event, known_url, note, note_fault};
+use super::target::{Unjudged, origin_of, own_listener};
 use super::upstream::{Trouble, UpstreamError};
-use super::{control, forward, respond};
-use crate::model::clock;
+use super::{forward, respond};
 use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
 use crate::policy::{Examination, Request as Judged};
-use crate::record::{Event, EventAction, EventId, InScope, RequestEvent};
+use crate::record::{Event, EventAction, EventId, InScope};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
 use http_body::Body as _;
 use http_body_util::BodyExt;
@@ -22,16 +21,6 @@ use std::rc::Rc;
 #[derive(Debug, thiserror::Error)]
 #[error("not a proxy request")]
 pub(super) struct Closed;
-
-/// Why a request is refused before it can be judged.
-enum Unjudged {
-    /// In origin form on a port of the guard: it was not meant to be proxied.
-    NoProxyRequest,
-    /// Two names.
-    Names(String),
-    /// No origin can be made out.
-    Target(String),
-}
 
 /// Answers one request.
 pub(super) async fn handle(
@@ -128,77 +117,6 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
         forward::forward(permit, &upstream, head, body).await
     };
     Ok(outcome.unwrap_or_else(|error| failed(conn, &error, method.as_str(), &url)))
-}
-
-/// The origin that target, `Host` and tunnel agree on.
-fn origin_of(conn: &Conn, head: &request::Parts) -> Result<Origin, Unjudged> {
-    let uri = &head.uri;
-    if head.method == Method::CONNECT {
-        return Err(Unjudged::Target("a CONNECT within a tunnel".into()));
-    }
-    let scheme = match uri.scheme_str() {
-        None => None,
-        Some("http") => Some(Scheme::Http),
-        Some("https") => Some(Scheme::Https),
-        Some(other) => return Err(Unjudged::Target(format!("the scheme {other} is not proxied"))),
-    };
-    let named = |error: NameError| Unjudged::Target(error.to_string());
-    let (origin, other_name) = match conn.place() {
-        Place::Tunnel { origin, other_name } => (origin.clone(), other_name.as_ref()),
-        Place::Open => {
-            let (Some(scheme), Some(authority)) = (scheme, uri.authority()) else {
-                return Err(Unjudged::NoProxyRequest);
-            };
-            let authority =
-                Authority::parse(authority.as_str(), Some(scheme.default_port())).map_err(named)?;
-            (Origin { scheme, authority }, None)
-        }
-    };
-    if uri.path() == "*" {
-        return Err(Unjudged::Target("a request about the server as a whole cannot be judged".into()));
-    }
-    let differs = |what: &str, name: &str| {
-        Unjudged::Names(format!("{what} {name:?} is not the origin {origin} that the connection is for"))
-    };
-    if let Some(name) = other_name {
-        return Err(differs("the tls server name", name));
-    }
-    if scheme.is_some_and(|scheme| scheme != origin.scheme) {
-        return Err(differs("the scheme", uri.scheme_str().unwrap_or_default()));
-    }
-    let same = |text: &str| {
-        Authority::parse(text, Some(origin.scheme.default_port()))
-            .is_ok_and(|authority| authority == origin.authority)
-    };
-    if let Some(authority) = uri.authority() {
-        if authority.as_str().contains('@') {
-            return Err(named(NameError::UserInfo));
-        }
-        if !same(authority.as_str()) {
-            return Err(differs("the request target", authority.as_str()));
-        }
-    }
-    let mut hosts = head.headers.get_all(header::HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        (Some(_), Some(_)) => Err(Unjudged::Names("more than one host header".into())),
-        (Some(host), None) if !host.to_str().is_ok_and(same) => {
-            Err(differs("the host header", &String::from_utf8_lossy(host.as_bytes())))
-        }
-        (None, _) if head.version == Version::HTTP_11 => Err(Unjudged::Names("no host header".into())),
-        _ => Ok(origin),
-    }
-}
-
-/// The guard's own listeners are no origins; the probe alone is answered, and counts for nothing.
-fn own_listener(conn: &Conn, origin: &Origin, head: &request::Parts) -> Response<ResponseBody> {
-    let is_main = origin.authority.port == conn.proxy().main_port;
-    if is_main && head.method == Method::GET && head.uri.path() == control::PROBE {
-        return control::probe(conn.port().kind());
-    }
-    let reason = "a listener of the guard itself";
-    let url = format!("{origin}{}", head.uri.path());
-    note(&conn.ledger(), reason, head.method.as_str(), &url);
-    respond::blocked(reason, head.method.as_str(), &url)
 }
 
 /// Holds the body when a rule needs it.
@@ -315,56 +233,6 @@ fn failed(conn: &Conn, error: &UpstreamError, method: &str, url: &str) -> Respon
     respond::upstream(error)
 }
 
-/// Records what was refused before it could be judged.
-pub(super) fn note(ledger: &Ledger, reason: &str, method: &str, url: &str) {
-    ledger.add(Event::Request(event(EventAction::Block, reason, method, url)));
-}
-
-/// Records a head or body that is not passed on.
-pub(super) fn note_fault(conn: &Conn, fault: &Fault) {
-    let method = fault.method.as_deref().unwrap_or("?");
-    let url = match (&fault.target, conn.place()) {
-        (Some(target), Place::Tunnel { origin, .. }) if target.starts_with('/') => {
-            format!("{origin}{target}")
-        }
-        (Some(target), _) => without_user(target),
-        (None, Place::Tunnel { origin, .. }) => origin.to_string(),
-        (None, Place::Open) => "?".into(),
-    };
-    note(&conn.ledger(), &fault.reason, method, &url);
-}
-
-pub(super) fn event(action: EventAction, reason: &str, method: &str, url: &str) -> RequestEvent {
-    RequestEvent {
-        action,
-        reason: reason.into(),
-        method: method.into(),
-        url: url.into(),
-        at: clock::iso(clock::now()),
-        effective_method: None,
-        in_scope: None,
-        source: None,
-    }
-}
-
-/// What is known of the URL of a request whose names do not agree.
-fn known_url(conn: &Conn, head: &request::Parts) -> String {
-    match conn.place() {
-        Place::Tunnel { origin, .. } if head.uri.authority().is_none() => format!("{origin}{}", head.uri),
-        _ => without_user(&head.uri.to_string()),
-    }
-}
-
-/// User and password never land in a record.
-fn without_user(url: &str) -> String {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let (scheme, rest) = url.split_at(start);
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}{host}{path}")
-}
-
 /// HTTP/2 may part a cookie header into crumbs; HTTP/1 origins read one (RFC 9113, section 8.2.3).
 fn join_cookies(headers: &mut HeaderMap) {
     if headers.get_all(header::COOKIE).iter().nth(1).is_none() {
@@ -407,19 +275,6 @@ fn navigates(head: &request::Parts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn users_are_dropped_from_urls() {
-        for (url, want) in [
-            ("http://u:p@a.test/x@y", "http://a.test/x@y"),
-            ("http://a.test/?q=@", "http://a.test/?q=@"),
-            ("u:p@a:1", "a:1"),
-            ("/a@b", "/a@b"),
-            ("http://u:p@b@a.test", "http://a.test"),
-        ] {
-            assert_eq!(without_user(url), want);
-        }
-    }
 
     #[test]
     fn crumbs_become_one_cookie() {

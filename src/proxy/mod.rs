@@ -2,7 +2,7 @@
 //!
 //! All of it runs on one thread with a runtime of its own: shared state is plain `Rc` and `RefCell`, and what crosses to
 //! other threads is only what [`Guard`] shows. In the order in which a request meets them: `listen`, `tunnel`, `head`,
-//! `conn`, `judge`, `forward`, `upstream`; `respond` is where refusals and errors become answers.
+//! `conn`, `target`, `judge`, `forward`, `upstream`; `respond` is where refusals and errors become answers.
 
 mod attempts;
 mod body;
@@ -15,10 +15,12 @@ mod hold;
 mod judge;
 mod listen;
 mod names;
+mod note;
 mod prefixed;
 mod respond;
 mod serve;
 mod stats;
+mod target;
 mod task;
 mod tls;
 mod tunnel;

@@ -200,9 +200,15 @@ async fn open(
     let ca = run_dir.join("ca.pem");
     files::write_atomic(&ca, leaves.authority().pem().as_bytes()).map_err(ProxyError::Write)?;
     let rules = Rc::new(Rules::new(config.policy, config.mutation));
-    let attempts =
-        Rc::new(Attempts::new(run_dir, config.drain, rules.clone(), stats.clone(), spawner.clone()));
-    attempts.own(main_address.port());
+    let main_port = main_address.port();
+    let attempts = Rc::new(Attempts::new(
+        run_dir,
+        config.drain,
+        rules.clone(),
+        stats.clone(),
+        spawner.clone(),
+        main_port,
+    ));
     let owned = attempts.clone();
     let ready = Ready {
         proxy: format!("http://{main_address}"),
@@ -222,7 +228,7 @@ async fn open(
         spawner,
         max_body: config.max_body,
         drain: config.drain,
-        main_port: main_address.port(),
+        main_port,
         token,
         page_guard: config.page_guard,
     });

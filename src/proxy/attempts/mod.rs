@@ -31,9 +31,11 @@ pub struct Begin {
     pub title: String,
     /// The project's name.
     pub project: String,
-    /// The spec file.
+    /// The spec file; empty when it is not told.
+    #[serde(default)]
     pub file: String,
-    /// The test's line in it.
+    /// The test's line in it; 0 when it is not told.
+    #[serde(default)]
     pub line: u64,
     /// Playwright's `workerIndex`: never used twice in a run.
     pub worker_index: u64,

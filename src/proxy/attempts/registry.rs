@@ -9,7 +9,7 @@ use crate::proxy::stats::Stats;
 use crate::proxy::task::Spawner;
 use crate::record::{Recorder, WritesRecord};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Attempts {
     by_id: RefCell<BTreeMap<String, Rc<Attempt>>>,
     workers: RefCell<HashMap<u64, Rc<Worker>>>,
     ports: RefCell<HashMap<u16, Weak<Port>>>,
-    own: RefCell<HashSet<u16>>,
+    main_port: u16,
     outside: Rc<Ledger>,
 }
 
@@ -76,6 +76,7 @@ impl Attempts {
         rules: Rc<Rules>,
         stats: Arc<Stats>,
         spawner: Spawner,
+        main_port: u16,
     ) -> Self {
         let digest = rules.config().signatures_sha256();
         let recorder = Recorder::new(rules.policy(), rules.config().write_signatures.len(), digest, None);
@@ -90,7 +91,7 @@ impl Attempts {
             by_id: RefCell::default(),
             workers: RefCell::default(),
             ports: RefCell::default(),
-            own: RefCell::default(),
+            main_port,
         }
     }
 
@@ -99,14 +100,9 @@ impl Attempts {
         &self.outside
     }
 
-    /// Notes that `port` is a listener of the guard.
-    pub fn own(&self, port: u16) {
-        self.own.borrow_mut().insert(port);
-    }
-
     /// Whether `port` is a listener of the guard.
     pub fn is_own(&self, port: u16) -> bool {
-        self.own.borrow().contains(&port)
+        port == self.main_port || self.ports.borrow().get(&port).is_some_and(listens)
     }
 
     /// How many attempts have an open interval.
@@ -226,15 +222,7 @@ impl Attempts {
     /// Notes a port, so that it is closed at the end and never dialled.
     pub fn register(&self, port: &Rc<Port>) {
         let mut ports = self.ports.borrow_mut();
-        let mut own = self.own.borrow_mut();
-        ports.retain(|number, port| {
-            let listens = port.upgrade().is_some_and(|port| !port.closed().is_cancelled());
-            if !listens {
-                own.remove(number);
-            }
-            listens
-        });
-        own.insert(port.number());
+        ports.retain(|_, port| listens(port));
         ports.insert(port.number(), Rc::downgrade(port));
     }
 
@@ -380,6 +368,10 @@ impl Attempts {
         let counts = ledger.with(|recorder| recorder.blocked() > 0 || (scoped && recorder.observed() > 0));
         if counts { WRITES } else { OUTSIDE }
     }
+}
+
+fn listens(port: &Weak<Port>) -> bool {
+    port.upgrade().is_some_and(|port| !port.closed().is_cancelled())
 }
 
 /// Closes the ports that contexts of a worker were left open on; what still arrives is late for the attempt that ended last.
