@@ -63,8 +63,8 @@ pub struct CasesFact {
 /// What lies in the run directory.
 #[derive(Debug)]
 pub struct Disk {
-    /// The run's metadata, or why it cannot be read; none when the directory holds none.
-    pub meta: Option<Result<Meta, String>>,
+    /// The run's metadata, or why it cannot be read.
+    pub meta: Result<Meta, String>,
     /// The report derived once more from results.json, or why that is not possible.
     pub rerun: Result<Rerun, String>,
     /// The records, each read once.
@@ -148,17 +148,13 @@ impl Facts {
     /// editing its report.
     pub fn relabelled(&self, key: &str, own: fn(&Meta) -> Option<&str>) -> Option<String> {
         let said = |text: Option<&str>| text.map_or_else(|| "nothing".to_owned(), |text| format!("{text:?}"));
-        match self.disk.meta.as_ref()? {
-            Ok(meta) => {
-                let claimed = self.claim.get(key);
-                let is_same = match (claimed, own(meta)) {
-                    (Some(claimed), Some(own)) => claimed == own,
-                    (claimed, own) => claimed.is_none() && own.is_none(),
-                };
-                (!is_same).then(|| format!("is not what the run's meta.json says: {}", said(own(meta))))
-            }
-            Err(why) => Some(format!("cannot be held against the run's metadata: {why}")),
-        }
+        // Metadata that cannot be read is refused once, not for each of its fields.
+        let meta = self.disk.meta.as_ref().ok()?;
+        let is_same = match (self.claim.get(key), own(meta)) {
+            (Some(claimed), Some(own)) => claimed == own,
+            (claimed, own) => claimed.is_none() && own.is_none(),
+        };
+        (!is_same).then(|| format!("is not what the run's meta.json says: {}", said(own(meta))))
     }
 
     /// What was found at a path that the claim names.

@@ -44,7 +44,7 @@ pub fn gather(inputs: &Inputs) -> Result<Facts, GateError> {
         cases,
         map,
         disk: Disk {
-            meta: None,
+            meta: Err("was not read".to_owned()),
             rerun: Err("was not read".to_owned()),
             records: Records::new(base),
             evidence: BTreeMap::new(),
@@ -81,10 +81,9 @@ fn disk(facts: &Facts, base: &Path) -> Disk {
     }
     let strays = sweep(base, &listed, &mut records);
     let evidence = evidence(facts, rerun.as_ref().ok().map(|rerun| &rerun.derived), base);
-    // A run directory without metadata is judged by what else it holds.
     let meta = files::resolve_inside(base, META)
-        .ok()
-        .map(|path| Meta::read(&path).map_err(|error| error.to_string()));
+        .and_then(|path| Meta::read(&path))
+        .map_err(|error| error.to_string());
     Disk { meta, rerun, records, evidence, strays }
 }
 

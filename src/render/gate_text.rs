@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::one_line;
 use crate::gate::rules::{ALL, Rule};
 use crate::gate::{Approved, Decision, Finding};
 
@@ -61,9 +62,4 @@ pub fn table() -> String {
         let _ = writeln!(out, "  {:width$}  {}", rule.code, rule.description);
     }
     out
-}
-
-/// Control characters would let a title or a path draw on the terminal.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

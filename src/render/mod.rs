@@ -5,3 +5,8 @@ pub mod gate_json;
 pub mod gate_text;
 pub mod run_json;
 pub mod run_text;
+
+/// Text on one line and without anything that draws on a terminal: titles, paths and values come from outside.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -177,6 +177,30 @@ fn repetitions_and_projects_are_combined_and_invent_no_retry() {
 }
 
 #[test]
+fn one_spec_in_three_projects_and_three_specs_in_one_project_each_are_the_same_run() {
+    let entry = |project: &str, status: &str| json!({ "projectName": project, "results": [{ "status": status, "retry": 0, "duration": 5 }] });
+    let spec = |tests: Vec<Value>| json!({ "title": "A-B-001 x", "tests": tests });
+    let file = |specs: Vec<Value>| json!({ "config": { "projects": [], "shard": null }, "suites": [{ "specs": specs }] });
+    let entries = [entry("a", "passed"), entry("b", "failed"), entry("c", "skipped")];
+    let together = file(vec![spec(entries.to_vec())]);
+    let apart = file(entries.iter().map(|entry| spec(vec![entry.clone()])).collect());
+    let report = Run::of(&together.to_string()).report();
+    assert_eq!(report, Run::of(&apart.to_string()).report());
+    assert_eq!(
+        (&report["cases"][0]["verdict"], &report["cases"][0]["duration_ms"]),
+        (&json!("fail"), &json!(15))
+    );
+}
+
+#[test]
+fn titles_cannot_draw_on_the_terminal() {
+    let run = Run::of(&json!({ "suites": [{ "specs": [{ "title": "a\n\u{1b}[2Jb" }] }] }).to_string());
+    let output = qa_pilot(&run.dir(), &["report", "results.json", "meta.json"]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.lines().count() == 1 && !stderr.contains('\u{1b}'), "{stderr:?}");
+}
+
+#[test]
 fn a_teardown_that_throws_fails_its_test() {
     let verdicts = verdicts("fixture-teardown-attachments.json");
     assert_eq!(verdicts, ["pass", "fail", "fail", "fail"]);

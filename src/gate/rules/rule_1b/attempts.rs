@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::super::super::finding::Findings;
 use crate::record::{AttemptInfo, Records};
-use crate::report::{Derived, Try};
+use crate::report::{Derived, Outcome, Try};
 
 pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Findings) {
     let mut seen = BTreeSet::new();
@@ -20,6 +20,13 @@ pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Finding
         for path in &attempt.records {
             let record = records.get(path).and_then(|reading| reading.record.as_ref());
             let Some(named) = record.and_then(|record| record.attempt.as_ref()) else { continue };
+            if is_failure(named) && attempt.outcome != Outcome::Failed {
+                let status = named.status.as_deref().unwrap_or_default();
+                let message = format!(
+                    "the record {path} says that its try ended as {status}, and results.json does not"
+                );
+                findings.refuse(attempt.subject.place(), message);
+            }
             for (what, own, other) in differences(attempt, named) {
                 let message = format!(
                     "the record {path} is of {what} {other}, and is attached to {what} {own}: a copy"
@@ -32,6 +39,11 @@ pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Finding
             }
         }
     }
+}
+
+/// Whether the guard was told that the try had failed. What happens after that can only make a try worse.
+fn is_failure(named: &AttemptInfo) -> bool {
+    named.status.as_deref().map(Outcome::of) == Some(Outcome::Failed)
 }
 
 fn differences(attempt: &Try, named: &AttemptInfo) -> Vec<(&'static str, String, String)> {

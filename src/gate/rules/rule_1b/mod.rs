@@ -25,6 +25,9 @@ fn check(facts: &Facts, findings: &mut Findings) {
             }
         }
     }
+    if let Err(why) = &facts.disk.meta {
+        findings.refuse("meta.json", format!("cannot be used, so nobody can tell which run it was: {why}"));
+    }
     match &facts.disk.rerun {
         Err(why) => {
             findings.refuse("results.json", format!("cannot be used, so nothing can be recounted: {why}"))
