@@ -313,7 +313,22 @@ test('every frame and popup: same and other origin, about:blank, srcdoc', async 
   const [popup] = await Promise.all([context.waitForEvent('page'), page.getByRole('button', { name: 'Open' }).click()]);
   await popup.getByRole('button').click();
   assert.equal((await controls()).length, 4);
-  assert.equal(accepted.filter((report) => report.type === 'installed').length, 2);
+  const installed = () => accepted.filter((report) => report.type === 'installed').length;
+  assert.equal(installed(), 2);
+  // The window of an empty document may be kept for the document that follows.
+  const opened = context.waitForEvent('page');
+  await page.evaluate((url) => {
+    window.open(url);
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    frame.name = 'kept';
+    frame.contentWindow.location.replace(url);
+  }, new URL(inner).pathname);
+  const kept = await opened;
+  await kept.waitForLoadState();
+  await kept.getByRole('button').click();
+  await page.frameLocator('[name=kept]').getByRole('button').click();
+  assert.equal((await controls()).length, 6);
+  assert.equal(installed(), 4);
   await close();
 });
 

@@ -18,12 +18,12 @@
 
   const page = globalThis;
   if (typeof page.document !== 'object' || page[attempt.door]) return;
-  const { document, location } = page;
+  const { location } = page;
 
   const { Element, Event, HTMLFormElement, Proxy, Uint8Array, WeakMap } = page;
   const { builtins, hmac, controls, scoping } = parts;
   const copies = builtins(page);
-  const { slice, mapGet, mapSet, listen, dispatch, pathOf, prevent, stop, typeOf, buttonOf, keyOf, repeats,
+  const { slice, mapGet, mapSet, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, buttonOf, keyOf, repeats,
     composing, submitterOf, is, tagOf, apply, defineProperty, describe, parse, stringify, own } = copies;
   const { authenticate, hex } = hmac(page, attempt.key);
   const { accessibleName, any, allowed, clean, controlOf, defaultButton, goesToWrite, iconOf, isActing, visibleText, words } =
@@ -190,12 +190,27 @@
     for (let i = 0; i < listened.length; i++) listen(target, listened[i], onEvent, capture);
   }
 
-  // document.open (which page.setContent uses as well) erases every listener of the window.
+  const observer = new page.MutationObserver(() => rearm());
+  const observe = own(page.MutationObserver.prototype.observe);
+
+  // document.open (which page.setContent uses as well) erases every listener of the window. And a browser keeps the window
+  // of an empty document for the one that follows in it, without running this script again.
+  let guarded = null;
+  const onLoad = (event) => {
+    if (targetOf(event) === page.document) rearm(); // each image has such an event, too
+  };
   function rearm() {
+    if (page.document !== guarded) {
+      guarded = page.document;
+      observe(observer, guarded, { childList: true });
+      announce(false);
+    }
     heard = false;
     dispatch(page, new Event(canary));
     if (heard) return;
     listen(page, canary, hear);
+    listen(page, 'DOMContentLoaded', rearm, capture);
+    listen(page, 'load', onLoad, capture);
     arm(page);
   }
 
@@ -220,7 +235,6 @@
       }
     });
   }
-  own(page.MutationObserver.prototype.observe)(new page.MutationObserver(rearm), document, { childList: true });
 
   hook(Element.prototype, 'attachShadow', (target, self, args) => {
     const root = apply(target, self, args);
@@ -246,7 +260,6 @@
     hook(page, 'prompt', (target, self, args) => (apply(target, self, args), null));
   }
 
-  rearm();
   if (attempt.scope) receive(attempt.scope);
-  announce(false);
+  rearm();
 })

@@ -5,7 +5,7 @@
 (function scoping(page, copies, config) {
   'use strict';
 
-  const { RegExp, WeakMap, document } = page;
+  const { RegExp, WeakMap } = page;
   const { matches, indexOf, mapGet, mapSet, nodeType, parentOf, firstChild, nextSibling, nodeText,
     localName, is, slotOf, openRoot, hostOf, editable, inputType, parentWindow, valueOf,
     defaultValueOf, tagOf, mapHas, silent } = copies;
@@ -46,7 +46,7 @@
     }
     const parent = parentOf(node);
     if (parent) return parent;
-    return nodeType(node) === 11 && node !== document ? hostOfRoot(node) : null;
+    return nodeType(node) === 11 && node !== page.document ? hostOfRoot(node) : null;
   }
 
   function hostOfRoot(root) {
