@@ -59,6 +59,9 @@ test('what would lead past the guard is refused where it is asked for', async (t
   assert.match(failed['MISUSE-USE-001'], /this test's proxy is not the guard's; remove test\.use\(\{ proxy \}\)/);
   assert.match(failed['MISUSE-ARGS-001'], /launchOptions.*replaced the guard's/);
   assert.equal(run.of('MISUSE-NOPROXY-001')[0].blocked, 1);
+  const forged = run.of('MISUSE-FORGE-001')[0];
+  assert.deepEqual([forged.installed, forged.blocked], [true, 0]);
+  assert.match(JSON.stringify(run.results), /1 page report\(s\) were not the guard's own and were dropped/);
   assert.deepEqual(host.shop.ledger, []);
 });
 

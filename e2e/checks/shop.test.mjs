@@ -116,11 +116,24 @@ test('a page shared by serial tests counts for each of them', async (t) => {
   const host = await makeHost(t, { shared: readOnly });
   const run = await host.run('shared');
   const gate = await run.gate();
-  assert.deepEqual(verdicts(run.report), { 'SHARED-PAGE-001': 'pass', 'SHARED-PAGE-002': 'pass', 'SHARED-PAGE-003': 'pass' });
-  assert.deepEqual(subjects(gate, 'rule 3'), ['cases[SHARED-PAGE-002]']);
+  assert.deepEqual(new Set(Object.values(verdicts(run.report))), new Set(['pass']), run.output);
+  assert.deepEqual(codes(gate), ['rule 3']);
+  assert.deepEqual(subjects(gate, 'rule 3'), ['cases[SHARED-PAGE-002]', 'cases[SHARED-WORKER-001]']);
   assert.deepEqual(eventsOf(run.of('SHARED-PAGE-002')).length, 1);
   for (const { id, writes } of run.report.cases) assert.ok(writes?.installed, `${id}: installed`);
   assert.deepEqual(host.shop.ledger, []);
+});
+
+test('tests that fail, time out, skip or lose their browser leave a record of what they did', async (t) => {
+  const host = await makeHost(t, { endings: readOnly });
+  const run = await host.run('endings', { command: ['npx', 'playwright', 'test', '--retries=0'] });
+  for (const id of ['ENDINGS-FAIL-001', 'ENDINGS-TIMEOUT-001', 'ENDINGS-SKIP-001', 'ENDINGS-CLOSED-001']) {
+    const records = run.of(id);
+    assert.deepEqual(records.map(({ installed, blocked }) => [installed, blocked]), [[true, 1]], `${id}: ${run.output}`);
+    const listed = run.report.cases.find((entry) => entry.id === id).writes.paths;
+    assert.equal(listed.length, 1, `${id}: not attached`);
+  }
+  assert.deepEqual(run.strays, []);
 });
 
 test('GraphQL queries and mutations, and WebSockets, are told apart', async (t) => {
