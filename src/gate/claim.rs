@@ -29,11 +29,6 @@ impl Claim {
         Self(value)
     }
 
-    /// The document.
-    pub fn value(&self) -> &Value {
-        &self.0
-    }
-
     /// Whether it is a report at all.
     pub fn is_object(&self) -> bool {
         self.0.is_object()

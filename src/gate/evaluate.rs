@@ -5,7 +5,6 @@ use super::finding::{Finding, Findings};
 use super::rules;
 use crate::host::cases::Cases;
 use crate::host::profile::Profile;
-use crate::model::Verdict;
 use crate::report::Summary;
 
 /// A run that every rule let pass. Whoever publishes must hold one.
@@ -68,10 +67,5 @@ impl Approved {
     /// How many cases came to what.
     pub fn summary(&self) -> Summary {
         Summary::of(self.facts.claim.cases().filter_map(|case| case.verdict()))
-    }
-
-    /// Whether no case failed or was flaky.
-    pub fn is_green(&self) -> bool {
-        self.facts.claim.cases().all(|case| matches!(case.verdict(), Some(Verdict::Pass | Verdict::Blocked)))
     }
 }

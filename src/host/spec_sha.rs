@@ -57,14 +57,6 @@ impl Specs<'_> {
         Ok(hashes)
     }
 
-    /// The spec of a case: as `specs.json` says, else by the naming rule.
-    ///
-    /// # Errors
-    /// When `specs.json` is there and is no mapping from id to path.
-    pub fn spec(&self, id: &CaseId) -> Result<PathBuf, SpecError> {
-        Ok(self.spec_of(&self.map()?, id))
-    }
-
     fn map(&self) -> Result<BTreeMap<String, String>, SpecError> {
         let path = self.root.join("testing").join(self.feature).join("specs.json");
         match files::read_json(&path, DECLARED_CAP) {

@@ -1,12 +1,9 @@
 //! The statuses that were recorded when a run started: the only proof that each case was approved to run.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::profile::{StatusKey, StatusNames};
 use super::values::Object;
-use crate::yaml::{self, YamlError};
 
 /// Recorded statuses, by case id.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,15 +21,7 @@ pub enum Status<'a> {
 }
 
 impl Statuses {
-    /// Reads the file at `path` (JSON or YAML). Nothing when it holds no mapping, or an empty one: that approves nothing.
-    ///
-    /// # Errors
-    /// When it cannot be read or does not parse.
-    pub fn read(path: &Path) -> Result<Option<Self>, YamlError> {
-        Ok(Self::from_value(yaml::read(path)?))
-    }
-
-    /// Takes a document.
+    /// Takes a document. Nothing when it is no mapping, or an empty one: that approves nothing.
     pub fn from_value(value: Value) -> Option<Self> {
         match value {
             Value::Object(object) if !object.is_empty() => Some(Self(object)),
@@ -49,11 +38,6 @@ impl Statuses {
                 None => Status::Undeclared(value),
             },
         }
-    }
-
-    /// All recorded ids and values, in the order of the file.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(id, value)| (id.as_str(), value))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod claims;
 mod gate;
+mod house;
 mod report;
 mod run;
 mod run_dir;
