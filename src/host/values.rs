@@ -35,7 +35,12 @@ impl Faults {
     pub(super) fn mapping<'a>(&mut self, object: &'a Object, at: &str, key: &str) -> Option<&'a Object> {
         let found = object.get(key).and_then(Value::as_object);
         if found.is_none() {
-            self.add(join(at, key), "must be a mapping");
+            let why = if object.contains_key(key) {
+                "must be a mapping"
+            } else {
+                "is missing: it must be a mapping"
+            };
+            self.add(join(at, key), why);
         }
         found
     }

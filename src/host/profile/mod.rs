@@ -33,6 +33,7 @@ pub use sandbox::Sandbox;
 pub use sha_source::{Extract, ShaFormat, ShaSource};
 
 use super::values::{Faults, text};
+use crate::files::FileError;
 use crate::model::Fault;
 use crate::policy::MutationConfig;
 use crate::yaml::{self, YamlError};
@@ -110,9 +111,12 @@ pub struct Checked {
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
+    /// There is no such file.
+    #[error("there is no profile at {}; `qa-pilot init` writes a first one", .0.display())]
+    Missing(PathBuf),
     /// The file cannot be read or is no YAML.
-    #[error("cannot use the profile: {0}; `qa-pilot init` writes a first one")]
-    Yaml(#[from] YamlError),
+    #[error("cannot use the profile: {0}")]
+    Yaml(YamlError),
     /// The file was read and breaks the rules.
     #[error("{path} is no valid profile: {}", list(faults))]
     Invalid {
@@ -135,7 +139,10 @@ impl Profile {
     /// # Errors
     /// When the file cannot be read, is no YAML, or breaks a rule; then all faults are named.
     pub fn load(path: &Path) -> Result<Checked, ProfileError> {
-        let value = yaml::read(path)?;
+        let value = yaml::read(path).map_err(|error| match error {
+            YamlError::File(FileError::Missing(path)) => ProfileError::Missing(path),
+            other => ProfileError::Yaml(other),
+        })?;
         let dir = path.parent().unwrap_or(Path::new("")).to_owned();
         let policy_doc_exists = |file: &str| crate::files::is_file(&dir.join(file));
         match Self::check(&value, &policy_doc_exists) {
