@@ -1,7 +1,7 @@
 //! `qa-pilot gate`: whether a run may be published.
 //!
-//! The report is a claim. [`gather`] reads everything that the claim can be held against (once, so that what is judged is
-//! what was hashed), the [`rules`] compare, and [`evaluate`] alone makes an [`Approved`].
+//! The report is a claim. [`gather()`] reads everything that the claim can be held against (once, so that what is judged is
+//! what was hashed), the [`rules`] compare, and [`evaluate()`] alone makes an [`Approved`].
 
 mod claim;
 mod evaluate;

@@ -1,6 +1,6 @@
 //! `qa-pilot report`: from a run directory to report.json.
 //!
-//! The core ([`derive`]) takes values and gives values; reading and writing happen here.
+//! The core ([`derive()`]) takes values and gives values; reading and writing happen here.
 
 mod derive;
 mod evidence;
