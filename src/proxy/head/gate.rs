@@ -260,6 +260,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for HeadStream<S> {
                     continue;
                 }
             }
+            if this.held.is_empty() {
+                this.deadline = None;
+            }
             let before = buf.filled().len();
             match Pin::new(&mut this.inner).poll_read(cx, buf) {
                 Poll::Ready(Ok(())) => {}
