@@ -103,6 +103,7 @@ pub struct HeadStream<S> {
     /// Given before anything else.
     stand_in: &'static [u8],
     deadline: Option<Pin<Box<Sleep>>>,
+    patience: Duration,
 }
 
 impl<S> HeadStream<S> {
@@ -117,6 +118,7 @@ impl<S> HeadStream<S> {
             ready: 0,
             stand_in: &[],
             deadline: None,
+            patience: HEAD_TIMEOUT,
         };
         (stream, gate)
     }
@@ -191,11 +193,12 @@ impl<S: AsyncRead + Unpin> HeadStream<S> {
         if self.held.is_empty() || !matches!(self.state, State::Head) {
             return;
         }
+        let patience = self.patience;
         let deadline = self
             .deadline
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + HEAD_TIMEOUT)));
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
         if deadline.as_mut().poll(cx).is_ready() {
-            self.refuse(Fault::new("the request head did not arrive whole in 30 seconds"));
+            self.refuse(Fault::new(format!("the request head did not arrive whole in {patience:?}")));
         }
     }
 
@@ -326,3 +329,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for HeadStream<S> {
         self.inner.is_write_vectored()
     }
 }
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;
