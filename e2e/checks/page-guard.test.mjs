@@ -97,6 +97,27 @@ test('kinds of control: roles, links, labels, div buttons, shadow roots, icons',
   });
 });
 
+test('shadow roots: submits and changes stay inside them, and are judged there', async () => {
+  for (const mode of ['open', 'closed']) {
+    const { page, controls, close } = await open(`${log}<div id=host></div><script>
+      const root = document.getElementById('host').attachShadow({ mode: '${mode}' });
+      root.innerHTML = '<form><input name=q><button>Save</button></form><select aria-label="Update status"><option>a<option>b</select><p></p>';
+      const [form, select] = [root.querySelector('form'), root.querySelector('select')];
+      form.addEventListener('submit', (event) => (event.preventDefault(), note('submit')));
+      select.addEventListener('change', () => note('change'));
+      const nested = root.querySelector('p').attachShadow({ mode: '${mode}' });
+      nested.innerHTML = '<button>Delete</button>';
+      nested.firstChild.addEventListener('click', () => note('click'));
+      window.act = { submit: () => form.requestSubmit(), change: () => select.dispatchEvent(new Event('change', { bubbles: true })),
+        click: () => nested.firstChild.click() };
+    </script>`);
+    for (const act of ['submit', 'change', 'change', 'click', 'click']) await page.evaluate((name) => window.act[name](), act);
+    assert.deepEqual((await controls()).map(({ label }) => label), ['Save', 'Update status', 'Update status', 'Delete', 'Delete'], mode);
+    assert.deepEqual(await ran(page), []);
+    await close();
+  }
+});
+
 test('host words, icons and the allow list', async () => {
   const result = await verdicts(
     `<button data-n=word onclick="note(1)">Freigeben</button>
@@ -143,9 +164,14 @@ test('each activation counts, however it is made', async () => {
   await page.getByRole('button', { name: 'Save' }).press('Space');
   await button.click({ button: 'middle' });
   assert.equal((await controls()).length, 10);
+  await button.evaluate((element) => {
+    const event = new MouseEvent('click', { bubbles: true });
+    for (let i = 0; i < 3; i++) element.dispatchEvent(event); // one event object, dispatched again
+  });
+  assert.equal((await controls()).length, 13);
   await button.click({ button: 'right' });
   await button.press('Tab');
-  assert.equal((await controls()).length, 10);
+  assert.equal((await controls()).length, 13);
   assert.deepEqual(await ran(page), []);
   await close();
 });

@@ -32,6 +32,7 @@
   const stop = method(Event, 'stopImmediatePropagation');
   const typeOf = getter(Event, 'type');
   const targetOf = getter(Event, 'target');
+  const listenerOf = getter(Event, 'currentTarget');
   // Synthetic events may be of a class that has no such property.
   const lenient = (get) => (event) => {
     try {
@@ -107,7 +108,7 @@
   return {
     __proto__: null,
     matches, charCode, lowerCase, upperCase, normalize, slice, indexOf, mapGet, mapSet, listen, dispatch,
-    pathOf, prevent, stop, typeOf, targetOf, buttonOf, keyOf, repeats, composing, submitterOf, nodeType, parentOf,
+    pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, keyOf, repeats, composing, submitterOf, nodeType, parentOf,
     firstChild, nextSibling, nodeText, baseOf, rootOf, localName, attribute, hasAttribute, is, find, findAll,
     slotOf, openRoot, hostOf, byId, documentById, innerText, editable, listLength, listItem, computedStyle,
     cursorOf, inputType, buttonType, labelControl, formElements, formAction, formMethod, collectionLength,

@@ -20,10 +20,10 @@
   if (typeof page.document !== 'object' || page[attempt.door]) return;
   const { location } = page;
 
-  const { Element, Event, HTMLFormElement, Proxy, Uint8Array, WeakMap } = page;
+  const { Element, Event, HTMLFormElement, Proxy, Uint8Array } = page;
   const { builtins, hmac, controls, scoping } = parts;
   const copies = builtins(page);
-  const { slice, mapGet, mapSet, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, buttonOf, keyOf, repeats,
+  const { slice, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, keyOf, repeats,
     composing, submitterOf, is, tagOf, apply, defineProperty, describe, parse, stringify, own } = copies;
   const { authenticate, hex } = hmac(page, attempt.key);
   const { accessibleName, any, allowed, clean, controlOf, defaultButton, goesToWrite, iconOf, isActing, visibleText, words } =
@@ -101,19 +101,18 @@
 
   // === One activation is judged as often as it fires events, and recorded once
 
+  // The order in which one activation fires its events; what does not come later begins another one.
   const ranks = {
-    __proto__: null, pointerdown: 0, keydown: 0, touchstart: 1, mousedown: 1, click: 2, auxclick: 2, drop: 2,
-    dblclick: 3, submit: 3, input: 3, change: 4,
+    __proto__: null, pointerdown: 0, keydown: 0, touchstart: 1, mousedown: 2, click: 3, auxclick: 3, drop: 3, dblclick: 4,
+    submit: 4, input: 4, change: 5,
   };
-  let activation = { control: null, rank: 0, type: '', blocked: false };
+  let activation = { control: null, rank: 0, blocked: false };
 
   function record(control, type, again, verdict) {
     const rank = ranks[type];
-    const joins =
-      activation.control === control && (again || (rank > 0 && rank >= activation.rank && type !== activation.type));
-    if (!joins) activation = { control, blocked: false, rank, type };
+    const joins = activation.control === control && (again || rank > activation.rank);
+    if (!joins) activation = { control, blocked: false, rank };
     activation.rank = rank;
-    activation.type = type;
     if (!verdict) return;
     if (!activation.blocked) {
       report({ __proto__: null, type: 'control', reason: verdict.reason, label: verdict.label });
@@ -155,22 +154,34 @@
 
   // What follows a blocked press on the same control and would let a page act on it after all.
   const followers = { __proto__: null, pointerup: 1, mouseup: 1, touchend: 1, keyup: 1, keypress: 1 };
-  const seen = new WeakMap();
+
+  // The window sees each event first, but not inside closed shadow roots; there their own listeners do. A listener leaves an
+  // event alone that another one has judged with the same target on its way; one that judged it before has it dispatched again.
+  const judged = { __proto__: null, event: null, target: null, by: null };
 
   function onEvent(event) {
     const path = pathOf(event);
     const target = path[0];
-    if (mapGet(seen, event) === target) return; // the window has judged it with the same view of the path
-    mapSet(seen, event, target);
+    const by = listenerOf(event);
+    if (judged.event === event && judged.target === target && judged.by !== by) return;
+    judged.event = event;
+    judged.target = target;
+    judged.by = by;
     const type = typeOf(event);
     if (type === 'beforeinput' || type === 'input') rememberInitial(target);
     if (type === 'beforeinput') return;
-    const block = followers[type]
-      ? activation.blocked && controlOf(path) === activation.control
-      : consider(event, type, path);
-    if (!block) return;
+    if (!(followers[type] ? follows(path) : consider(event, type, path))) return;
     prevent(event);
     stop(event);
+  }
+
+  function follows(path) {
+    if (!activation.blocked) return false;
+    try {
+      return controlOf(path) === activation.control;
+    } catch {
+      return true;
+    }
   }
 
   // === Being first, and staying there
