@@ -2,6 +2,7 @@
 //!
 //! The gate reads the same block from the profile, so both halves count and digest the same signatures.
 
+use super::packs;
 use super::signature::{self, WriteSignature};
 use crate::model::{Digest, Fault};
 use serde_json::{Map, Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// What the host says about writes. The default is empty: the built-in words and icons, and no signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MutationConfig {
-    /// Requests that write.
+    /// Requests that write: the host's own, then those of the packs it names.
     pub write_signatures: Vec<WriteSignature>,
     /// Requests that do not, although a write signature names them.
     pub allow_signatures: Vec<WriteSignature>,
@@ -72,11 +73,21 @@ impl MutationConfig {
                 ));
             }
         }
-        let config = Self {
+        let mut config = Self {
             deny_controls: deny_controls(object, &mut faults),
-            write_signatures: signatures(object, "write_signatures", &mut faults),
-            allow_signatures: signatures(object, "allow_signatures", &mut faults),
-            drop_signatures: signatures(object, "drop_signatures", &mut faults),
+            write_signatures: signatures(
+                object,
+                "write_signatures",
+                "mutation.write_signatures",
+                &mut faults,
+            ),
+            allow_signatures: signatures(
+                object,
+                "allow_signatures",
+                "mutation.allow_signatures",
+                &mut faults,
+            ),
+            drop_signatures: signatures(object, "drop_signatures", "mutation.drop_signatures", &mut faults),
             unsafe_methods: choice(
                 object,
                 "unsafe_methods",
@@ -90,7 +101,7 @@ impl MutationConfig {
                 &mut faults,
             ),
         };
-        packs(object, &mut faults);
+        add_packs(&mut config, object, &mut faults);
         if faults.is_empty() { Ok(config) } else { Err(faults) }
     }
 
@@ -146,9 +157,14 @@ fn list<'a>(object: &'a Map<String, Value>, key: &str, path: &str, faults: &mut 
     }
 }
 
-fn signatures(object: &Map<String, Value>, key: &str, faults: &mut Vec<Fault>) -> Vec<WriteSignature> {
-    let path = format!("mutation.{key}");
-    list(object, key, &path, faults)
+/// Reads the list `key` of `object`, whose faults are told at `path`.
+pub(super) fn signatures(
+    object: &Map<String, Value>,
+    key: &str,
+    path: &str,
+    faults: &mut Vec<Fault>,
+) -> Vec<WriteSignature> {
+    list(object, key, path, faults)
         .iter()
         .enumerate()
         .filter_map(|(index, item)| WriteSignature::parse(item, &format!("{path}[{index}]"), faults))
@@ -175,13 +191,14 @@ fn choice<T: Copy + Default>(
     )
 }
 
-/// Packs are named by the profile and none ships yet, so that each name is one we do not know.
-fn packs(object: &Map<String, Value>, faults: &mut Vec<Fault>) {
-    for (index, item) in list(object, "packs", "mutation.packs", faults).to_vec().iter().enumerate() {
-        faults.push(Fault::new(
-            format!("mutation.packs[{index}]"),
-            format!("no signature pack is named {item}"),
-        ));
+/// Adds the signatures of the packs that the host names, behind its own.
+fn add_packs(config: &mut MutationConfig, object: &Map<String, Value>, faults: &mut Vec<Fault>) {
+    for (index, name) in list(object, "packs", "mutation.packs", faults).iter().enumerate() {
+        if let Some(pack) = packs::find(name, &format!("mutation.packs[{index}]"), faults) {
+            config.write_signatures.extend(pack.write);
+            config.allow_signatures.extend(pack.allow);
+            config.drop_signatures.extend(pack.drop);
+        }
     }
 }
 
@@ -264,7 +281,7 @@ mod tests {
             "drop_signatures": [{ "method": "GET", "url": "a", "body": "", "headers": [], "graphql": ["query"], "note": 1 }],
             "deny_controls": { "text": ["("], "icons": [" "], "words": [] },
             "unsafe_methods": true,
-            "packs": ["graphql"],
+            "packs": ["grapql"],
             "extra": 1,
         }));
         for want in [
@@ -283,7 +300,7 @@ mod tests {
             "mutation.deny_controls.icons[0]: must be",
             "mutation.deny_controls.words: unknown key",
             "mutation.unsafe_methods: must be ignore or deny",
-            "mutation.packs[0]: no signature pack is named \"graphql\"",
+            "mutation.packs[0]: no signature pack is named \"grapql\"; there are analytics, ",
         ] {
             assert!(found.iter().any(|fault| fault.starts_with(want)), "{want}: {found:#?}");
         }

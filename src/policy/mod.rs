@@ -6,6 +6,7 @@
 mod body;
 mod config;
 mod decide;
+pub mod packs;
 mod request;
 mod rules;
 mod signature;

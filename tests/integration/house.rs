@@ -31,7 +31,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("pattern", &[]),
     ("playwright", &["files", "model"]),
-    ("policy", &["model", "pattern"]),
+    ("policy", &["model", "pattern", "yaml"]),
     ("proxy", &["files", "model", "pattern", "policy", "record"]),
     ("record", &["files", "json", "model", "pattern", "policy"]),
     ("render", &["files", "gate", "host", "model", "report", "run"]),
