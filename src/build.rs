@@ -1,6 +1,9 @@
 //! Lists the files of `proxy-rules/`, so that a new pack is one YAML file and no Rust.
 
-#![expect(clippy::disallowed_methods, reason = "the folder is cargo's, and a half-written file there fails the build")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the folder is cargo's, and a half-written file there fails the build"
+)]
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
