@@ -2,6 +2,7 @@
 
 use super::Proxy;
 use super::attempts::{Ledger, Port, Visit};
+use super::cork::Cork;
 use super::head::{Gate, HeadStream, framing};
 use super::judge::handle;
 use super::names::Origin;
@@ -117,16 +118,21 @@ where
     let spawner = proxy.spawner.clone();
     let conn = Rc::new(Conn { proxy, visit, place, gate: None, upstream: OnceCell::new() });
     let served = conn.clone();
-    let connection = http2::Builder::new(spawner)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .max_header_list_size(MAX_HEADER_LIST)
-        .max_concurrent_streams(256)
-        .auto_date_header(false)
-        .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), service_fn(move |request| handle(served.clone(), request)));
+    let connection = Cork::around(stream, move |stream| {
+        http2::Builder::new(spawner)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_header_list_size(MAX_HEADER_LIST)
+            .max_concurrent_streams(256)
+            .auto_date_header(false)
+            .timer(TokioTimer::new())
+            .serve_connection(
+                TokioIo::new(stream),
+                service_fn(move |request| handle(served.clone(), request)),
+            )
+    });
     tokio::select! {
-        _ = connection => {}
+        () = connection => {}
         () = conn.closed() => {}
     }
 }

@@ -9,6 +9,7 @@ mod body;
 mod config;
 mod conn;
 mod control;
+mod cork;
 mod forward;
 mod head;
 mod hold;
