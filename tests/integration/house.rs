@@ -5,6 +5,7 @@ use std::path::Path;
 
 /// A room and the rooms it may import, besides itself. Rooms that are not named may import nothing.
 const HOUSE: &[(&str, &[&str])] = &[
+    ("build", &[]),
     (
         "cli",
         &[
