@@ -14,6 +14,7 @@ pub mod pattern;
 pub mod playwright;
 pub mod policy;
 pub mod proxy;
+pub mod publish;
 pub mod record;
 pub mod render;
 pub mod report;

@@ -7,6 +7,7 @@ mod gate;
 mod init;
 mod profile;
 mod proxy;
+mod publish;
 mod report;
 mod run;
 mod say;
@@ -39,6 +40,7 @@ enum Command {
     Init(init::Init),
     Profile(profile::Profile),
     Proxy(proxy::Proxy),
+    Publish(publish::Publish),
     Report(report::Report),
     Run(run::Run),
     #[command(hide = true)]
@@ -64,6 +66,7 @@ pub fn main() -> Exit {
         Command::Init(command) => command.run(),
         Command::Profile(command) => command.run(),
         Command::Proxy(command) => command.run(),
+        Command::Publish(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::WithParent(command) => command.run(),

@@ -1,12 +1,15 @@
 //! The statuses that were recorded when a run started: the only proof that each case was approved to run.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::profile::{StatusKey, StatusNames};
 use super::values::Object;
+use crate::yaml::{self, YamlError};
 
 /// Recorded statuses, by case id.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Statuses(Object);
 
 /// What the record says about one case.
@@ -21,6 +24,22 @@ pub enum Status<'a> {
 }
 
 impl Statuses {
+    /// Reads the statuses that hold today, which may be none at all.
+    ///
+    /// # Errors
+    /// When the file cannot be read, does not parse, or is no mapping.
+    pub fn today(path: &Path) -> Result<Self, YamlError> {
+        match yaml::read(path)? {
+            Value::Object(object) => Ok(Self(object)),
+            _ => Err(YamlError::Syntax {
+                path: path.to_owned(),
+                line: 1,
+                column: 1,
+                message: "must be a mapping from case id to status".to_owned(),
+            }),
+        }
+    }
+
     /// Takes a document. Nothing when it is no mapping, or an empty one: that approves nothing.
     pub fn from_value(value: Value) -> Option<Self> {
         match value {
@@ -38,6 +57,16 @@ impl Statuses {
                 None => Status::Undeclared(value),
             },
         }
+    }
+
+    /// The text that is recorded about the case `id`.
+    pub fn text(&self, id: &str) -> Option<&str> {
+        self.0.get(id).and_then(Value::as_str)
+    }
+
+    /// All recorded ids and values, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(id, value)| (id.as_str(), value))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::model::{CaseId, Fault, PolicyKind};
 use crate::yaml::{self, YamlError};
 
 pub use mutation::faults as mutation_faults;
+pub use requirements::{Criterion, Declared, Requirement};
 
 /// A cases file as it was read.
 #[derive(Clone, Debug)]
@@ -92,6 +93,11 @@ pub struct Cases {
     pub fixtures: Vec<Fixture>,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
+    /// The places of entries that are no case (no valid id) or a second one of the same id. Whoever counts cases must
+    /// refuse a file that has any: what is left out would make a feature look better than it is.
+    pub malformed: Vec<String>,
+    /// What the cases are to show.
+    pub requirements: Declared,
 }
 
 impl Document {
@@ -138,13 +144,22 @@ impl Cases {
         let root = value.as_object()?;
         let own = |key| text(root.get(key)).map(str::to_owned);
         let (policy, prefix) = mutation::effective(root);
+        let (mut cases, mut malformed) = (Vec::<Case>::new(), Vec::new());
+        for (at, entry) in entries(root) {
+            match entry.and_then(Case::from_entry) {
+                Some(case) if cases.iter().all(|other| other.id != case.id) => cases.push(case),
+                _ => malformed.push(at),
+            }
+        }
         Some(Self {
             feature: own("feature"),
             model_version: own("model_version"),
             policy,
             prefix,
             fixtures: mutation::fixtures(root),
-            cases: entries(root).filter_map(|(_, entry)| Case::from_entry(entry?)).collect(),
+            cases,
+            malformed,
+            requirements: requirements::declared_in(root),
         })
     }
 
@@ -168,7 +183,12 @@ impl Case {
             steps: list("steps"),
             expected: list("expected"),
             fixture: own("fixture"),
-            covers: list("covers"),
+            // A reference that leads nowhere is the lint's to say; it does not take the others along.
+            covers: entry
+                .get("covers")
+                .and_then(Value::as_array)
+                .map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+                .unwrap_or_default(),
         })
     }
 }

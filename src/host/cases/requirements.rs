@@ -17,14 +17,69 @@ static ID: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Za-z0-9][A
 /// The criteria that can be covered, by requirement.
 type Targets<'a> = HashMap<&'a str, HashSet<&'a str>>;
 
-pub(super) fn check(root: &Object, faults: &mut Faults, warnings: &mut Faults) {
-    let before = faults.0.len();
+/// What a cases file declares as requirements.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Declared {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A block that the lint finds fault with.
+    Malformed,
+    /// A clean block, in the order of the file.
+    Requirements(Vec<Requirement>),
+}
+
+/// What the feature must do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Requirement {
+    /// Its id.
+    pub id: String,
+    /// What shows that it does, in the order of the file.
+    pub criteria: Vec<Criterion>,
+}
+
+/// One thing to show.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Criterion {
+    /// Its id, within its requirement.
+    pub id: String,
+}
+
+/// The requirements with types. Titles and texts are left out: nothing that is published needs them.
+pub(super) fn declared_in(root: &Object) -> Declared {
+    if !root.contains_key("requirements") {
+        return Declared::Nothing;
+    }
+    let mut faults = Faults::default();
+    let (list, _) = block(root, &mut faults);
+    if !faults.0.is_empty() {
+        return Declared::Malformed;
+    }
+    let id = |value: &Value| text(value.get("id")).map(str::to_owned);
+    let criteria = |value: &Value| {
+        let list = value.get("criteria").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(id).map(|id| Criterion { id }).collect()
+    };
+    let all = list.unwrap_or_default().iter();
+    Declared::Requirements(
+        all.filter_map(|value| Some(Requirement { id: id(value)?, criteria: criteria(value) })).collect(),
+    )
+}
+
+/// Checks the block itself, and returns its list and what can be covered.
+fn block<'a>(root: &'a Object, faults: &mut Faults) -> (Option<&'a [Value]>, Targets<'a>) {
     let list = declared(root, faults);
     let mut targets = Targets::new();
     let mut ids = HashSet::new();
     for (index, value) in list.unwrap_or_default().iter().enumerate() {
         requirement(value, &format!("requirements[{index}]"), &mut ids, &mut targets, faults);
     }
+    (list, targets)
+}
+
+pub(super) fn check(root: &Object, faults: &mut Faults, warnings: &mut Faults) {
+    let before = faults.0.len();
+    let (list, targets) = block(root, faults);
     let block_is_clean = faults.0.len() == before;
     let covered = covers(root, list.map(|_| &targets), faults);
     if block_is_clean {

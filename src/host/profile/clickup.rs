@@ -49,6 +49,11 @@ impl StatusKey {
         (Self::Quarantined, "quarantined", "Quarantined"),
     ];
 
+    /// The profile's key, which is also its name in our output.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(key, ..)| *key == self).map_or("", |(_, name, _)| name)
+    }
+
     /// Whether a verdict of a case in this state can be published.
     pub fn is_executable(self) -> bool {
         !matches!(self, Self::CaseReview | Self::Rejected)

@@ -1,0 +1,100 @@
+//! `qa-pilot publish`: what is sent about a run that the gate let pass.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::files;
+use crate::gate::{self, Approved, Inputs};
+use crate::host::statuses::Statuses;
+use crate::publish::payload::Facts;
+use crate::publish::{Ledger, PublishError, Record};
+use crate::render::gate_text;
+
+/// Gates a run and prints what is sent to the tracker about it
+///
+/// Refuses exactly as `gate` does, and then prints nothing. Target statuses, confidence and coverage are computed here.
+/// Nothing is sent: whoever talks to the tracker posts what is printed, and nothing else.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 printed, 1 refused, 2 an input cannot be used.\n\n\
+    Example: qa-pilot publish RUN/report.json --profile qa-pilot.config.yaml --cases testing/checkout/cases.yaml \\\n           --statuses RUN/statuses.json --approved testing/checkout/approved.json --record-dir testing/checkout/verdicts")]
+pub(super) struct Publish {
+    /// The report
+    report: PathBuf,
+    /// The host profile
+    #[arg(long, value_name = "FILE")]
+    profile: PathBuf,
+    /// The feature's cases file; without it the gate refuses
+    #[arg(long, value_name = "FILE")]
+    cases: Option<PathBuf>,
+    /// The statuses recorded when the run started; without them the gate refuses
+    #[arg(long, value_name = "FILE")]
+    statuses: Option<PathBuf>,
+    /// The statuses that hold today, for target statuses and confidence [default: those of --statuses]
+    #[arg(long, value_name = "FILE")]
+    current_statuses: Option<PathBuf>,
+    /// The tracker's case map
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// The ledger of approvals [default: an empty one, so that every pass goes to review]
+    #[arg(long, value_name = "FILE")]
+    approved: Option<PathBuf>,
+    /// The run directory [default: the report's own]
+    #[arg(long, value_name = "DIR")]
+    base: Option<PathBuf>,
+    /// Also keep the run's reduced record here, as RUN_ID.json
+    #[arg(long, value_name = "DIR")]
+    record_dir: Option<PathBuf>,
+}
+
+impl Publish {
+    pub(super) fn run(self) -> Exit {
+        let inputs = Inputs {
+            report: self.report,
+            profile: self.profile,
+            statuses: self.statuses,
+            cases: self.cases,
+            map: self.map,
+            base: self.base,
+        };
+        let decision = match gate::run(&inputs) {
+            Ok(decision) => decision,
+            Err(error) => {
+                super::fault(error);
+                return Exit::Usage;
+            }
+        };
+        super::talk_lines(gate_text::findings(&decision));
+        let Ok(approved) = decision else { return Exit::Refused };
+        let today = self.current_statuses.as_deref();
+        match tell(&approved, today, self.approved.as_deref(), self.record_dir.as_deref()) {
+            Ok(payload) => {
+                super::data(String::from_utf8_lossy(&payload));
+                Exit::Ok
+            }
+            Err(error) => {
+                super::fault(&error);
+                if error.is_refusal() { Exit::Refused } else { Exit::Usage }
+            }
+        }
+    }
+}
+
+/// The payload's bytes, after the record was written where one is wanted.
+fn tell(
+    approved: &Approved,
+    today: Option<&Path>,
+    ledger: Option<&Path>,
+    record_dir: Option<&Path>,
+) -> Result<Vec<u8>, PublishError> {
+    let today = today.map(Statuses::today).transpose()?;
+    let ledger = ledger.map(Ledger::read).transpose()?.flatten().unwrap_or_default();
+    let facts = Facts::of(approved, today.as_ref(), ledger)?;
+    let payload = files::json_bytes(&facts.payload())?;
+    if let Some(folder) = record_dir {
+        let path = Record::of(&facts)?.write(folder)?;
+        super::talk(format!("record: {}", path.display()));
+    }
+    Ok(payload)
+}
