@@ -1,6 +1,8 @@
 //! The command line: one file a subcommand, with arguments, wiring and exit code. No logic.
 
+mod bugs;
 mod cases;
+mod ci;
 mod completions;
 mod env;
 mod gate;
@@ -33,7 +35,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bugs(bugs::Bugs),
     Cases(cases::Cases),
+    Ci(ci::Ci),
     Completions(completions::Completions),
     Env(env::Env),
     Gate(gate::Gate),
@@ -59,7 +63,9 @@ pub fn main() -> Exit {
         }
     };
     match cli.command {
+        Command::Bugs(command) => command.run(),
         Command::Cases(command) => command.run(),
+        Command::Ci(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Env(command) => command.run(),
         Command::Gate(command) => command.run(),

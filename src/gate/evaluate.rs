@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::finding::{Finding, Findings};
 use super::rules;
 use crate::host::cases::Cases;
-use crate::host::profile::{Environment, Profile};
+use crate::host::profile::Profile;
 use crate::host::statuses::Statuses;
 use crate::report::Summary;
 
@@ -63,11 +63,6 @@ impl Approved {
     /// The statuses that were recorded when the run started.
     pub fn statuses(&self) -> Option<&Statuses> {
         self.facts.statuses.as_ref()?.statuses.as_ref()
-    }
-
-    /// The registered environment that the run was on.
-    pub fn environment(&self) -> Option<&Environment> {
-        self.facts.environment()
     }
 
     /// What a person should look at all the same.

@@ -5,6 +5,8 @@
 //! is published takes an [`crate::gate::Approved`], so that a run which nobody gated cannot be. Texts of a report go
 //! through [`Word`] and its like, which hold no markup, no path and no URL.
 
+pub mod bugs;
+pub mod ci;
 mod confidence;
 mod coverage;
 mod ledger;

@@ -5,6 +5,7 @@
 mod claims;
 mod gate;
 mod house;
+mod publish;
 mod report;
 mod run;
 mod run_dir;

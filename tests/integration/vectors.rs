@@ -7,7 +7,10 @@
 //! - `{argv, exit, ...}`: runs the binary. `exit` is a code or a list of codes. Further keys: `report_has` and
 //!   `stdout_json` (`{dotted path: value}`, with `len`, `keys`, `first`, and `len<=`), `codes` and `codes_within` (the
 //!   gate's refusals), `warnings` (its warnings of rule 5), `stdout_empty`, `stderr_lines_start` (each prefix begins a
-//!   line of its own), `stderr_no_other` (no further line matches), `what` (a name for messages)
+//!   line of its own), `stderr_no_other` (no further line matches), `stdout_contains` and `stdout_lacks` (texts, or texts by
+//!   dotted path; likewise for stderr), `file_json` (`{path or glob: facts}`), `file_same` (files that stay as they are),
+//!   `file_absent` (globs that find nothing), `learn` (a ledger that takes over the hash which `skipped <id>: ...` names
+//!   beside its own), `what` (a name for messages). A word of `argv` with `**` is a glob for one file
 //! - `{patch_report: {pointer: value}, after: {path: text or null}}`: edits report.json, then writes or removes files
 //! - `{move: [from, to]}`
 //!
@@ -102,12 +105,13 @@ impl<'a> Vector<'a> {
 
     fn patch(&self, step: &Map<String, Value>) {
         known(step, &["patch_report", "after"]);
-        let report = self.run_dir().join("report.json");
-        let mut document: Value = serde_json::from_slice(&fs_err::read(&report).unwrap()).unwrap();
-        for (pointer, value) in object(&step["patch_report"]) {
-            patch(&mut document, pointer, value);
+        let edits = object(&step["patch_report"]);
+        if !edits.is_empty() {
+            let report = self.run_dir().join("report.json");
+            let mut document: Value = serde_json::from_slice(&fs_err::read(&report).unwrap()).unwrap();
+            edits.iter().for_each(|(pointer, value)| patch(&mut document, pointer, value));
+            fs_err::write(&report, document.to_string()).unwrap();
         }
-        fs_err::write(&report, document.to_string()).unwrap();
         for (path, content) in object(&step["after"]) {
             match content.as_str() {
                 Some(content) => self.write(path, content.as_bytes()),
@@ -131,10 +135,20 @@ impl<'a> Vector<'a> {
                 "stdout_json",
                 "stderr_lines_start",
                 "stderr_no_other",
+                "stdout_contains",
+                "stdout_lacks",
+                "stderr_contains",
+                "stderr_lacks",
+                "file_json",
+                "file_same",
+                "file_absent",
+                "learn",
             ],
         );
         let argv: Vec<String> =
-            step["argv"].as_array().unwrap().iter().map(|word| self.expand(text(word))).collect();
+            step["argv"].as_array().unwrap().iter().map(|word| self.word(text(word))).collect();
+        let kept: Vec<(&str, Option<Vec<u8>>)> =
+            names(step, "file_same").map(|path| (path, fs_err::read(self.path(path)).ok())).collect();
         let words: Vec<&str> = argv.iter().map(String::as_str).collect();
         let output = qa_pilot(self.root.path(), &words).output().unwrap();
         let what = step.get("what").map_or(words[0], text);
@@ -163,11 +177,113 @@ impl<'a> Vector<'a> {
             facts("report.json", &serde_json::from_slice(&report).unwrap(), wants, &mut faults);
         }
         lines(step, &stderr, &mut faults);
+        self.texts(step, "stdout", &stdout, &mut faults);
+        self.texts(step, "stderr", &stderr, &mut faults);
+        self.files(step, &kept, &mut faults);
+        if let Some(ledger) = step.get("learn") {
+            self.learn(text(ledger), &stderr, &mut faults);
+        }
         if words[0] == "gate" && step.keys().any(|key| key.starts_with("codes") || key == "warnings") {
             decision(step, &stdout, &mut faults);
         }
         faults.into_iter().map(|fault| format!("{what}: {fault}")).collect()
     }
+
+    /// A word of the command; one with `**` is the file that it finds.
+    fn word(&self, word: &str) -> String {
+        if !word.contains("**") {
+            return self.expand(word);
+        }
+        let pattern = word.strip_prefix("@DIR@/").unwrap_or(word);
+        self.find(pattern)
+            .first()
+            .unwrap_or_else(|| panic!("{word} finds nothing"))
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// The files that a glob with `**` and `*` finds.
+    fn find(&self, pattern: &str) -> Vec<PathBuf> {
+        let escaped = regex::escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*");
+        let regex = regex::Regex::new(&format!("^{escaped}$")).unwrap();
+        walkdir::WalkDir::new(self.root.path())
+            .into_iter()
+            .map(|entry| entry.unwrap().into_path())
+            .filter(|path| path.is_file())
+            .filter(|path| regex.is_match(&path.strip_prefix(self.root.path()).unwrap().to_string_lossy()))
+            .collect()
+    }
+
+    fn texts(&self, step: &Map<String, Value>, stream: &str, output: &str, faults: &mut Faults) {
+        for (kind, wanted) in [("contains", true), ("lacks", false)] {
+            let by_path = match step.get(&format!("{stream}_{kind}")) {
+                None => continue,
+                Some(Value::Object(by_path)) => by_path.clone(),
+                Some(words) => Map::from_iter([(String::new(), words.clone())]),
+            };
+            for (path, words) in by_path {
+                let found = if path.is_empty() {
+                    Some(output.to_owned())
+                } else {
+                    let document: Value = serde_json::from_str(output).unwrap_or_default();
+                    lookup(&document, &path).map(|value| text(&value).to_owned())
+                };
+                let Some(found) = found else {
+                    faults.push(format!("{stream} {path}: nothing"));
+                    continue;
+                };
+                for word in words.as_array().unwrap().iter().map(|word| self.expand(text(word))) {
+                    if found.contains(&word) != wanted {
+                        faults.push(format!("{stream} {path} {kind} {word:?} does not hold: {found}"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn files(&self, step: &Map<String, Value>, kept: &[(&str, Option<Vec<u8>>)], faults: &mut Faults) {
+        for (path, before) in kept {
+            if fs_err::read(self.path(path)).ok() != *before {
+                faults.push(format!("{path} was changed"));
+            }
+        }
+        for pattern in names(step, "file_absent") {
+            faults.extend(self.find(pattern).iter().map(|path| format!("{} was written", path.display())));
+        }
+        for (pattern, wants) in step.get("file_json").map(object).into_iter().flatten() {
+            match self.find(pattern).as_slice() {
+                [file] => match serde_json::from_slice(&fs_err::read(file).unwrap()) {
+                    Ok(document) => facts(pattern, &document, wants, faults),
+                    Err(error) => faults.push(format!("{pattern} is no JSON: {error}")),
+                },
+                found => faults.push(format!("{pattern} finds {} files", found.len())),
+            }
+        }
+    }
+
+    fn learn(&self, ledger: &str, stderr: &str, faults: &mut Faults) {
+        let path = self.path(ledger);
+        let mut known: Value = serde_json::from_slice(&fs_err::read(&path).unwrap()).unwrap();
+        let hash = regex::Regex::new(r"\b[0-9a-f]{16,64}\b").unwrap();
+        for (id, own) in known.as_object_mut().unwrap() {
+            let line = stderr.lines().find(|line| line.starts_with(&format!("skipped {id}: "))).unwrap_or("");
+            let others: Vec<&str> = hash
+                .find_iter(line)
+                .map(|found| found.as_str())
+                .filter(|found| *found != text(own))
+                .collect();
+            match others.as_slice() {
+                [other] => *own = (*other).into(),
+                _ => faults.push(format!("the skip line of {id} does not name both hashes: {line:?}")),
+            }
+        }
+        fs_err::write(path, known.to_string()).unwrap();
+    }
+}
+
+/// A list of names in a step; empty when it has none.
+fn names<'a>(step: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a str> {
+    step.get(key).map(|list| list.as_array().unwrap().as_slice()).unwrap_or_default().iter().map(text)
 }
 
 /// What `gate --format json` printed, against what must follow.

@@ -167,6 +167,11 @@ impl Cases {
     pub fn fixture(&self, name: &str) -> Option<&Fixture> {
         self.fixtures.iter().find(|fixture| fixture.name == name)
     }
+
+    /// The case with the id `id`.
+    pub fn case(&self, id: &CaseId) -> Option<&Case> {
+        self.cases.iter().find(|case| case.id == *id)
+    }
 }
 
 impl Case {

@@ -1,0 +1,181 @@
+//! Bugs by mode: what each tells, what it never tells, and how known failures are told apart.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::gate::Claim;
+
+const ID: &str = "CHECKOUT-ORDER-001";
+const TEXT: &str = "Error: order 4711 of jane.doe@client.test ``` shows 12 EUR";
+
+fn told(env: &str) -> Told {
+    Told::of(&Claim::new(json!({
+        "run_id": "20261130T101500Z-checkout-3f2a91c", "feature": "checkout", "app": "storefront",
+        "env_name": env, "env_kind": "qa", "env_url": "https://qa.shop.test", "commit_sha": "3f2a91c04be1",
+        "api_mode": "server", "executor": "tester", "browser": "chromium-156",
+        "cases": [
+            {"id": ID, "verdict": "fail", "trace": "t/trace.zip", "failure_summary": TEXT},
+            {"id": "CHECKOUT-ORDER-002", "verdict": "flaky", "retries": 1, "failure_summary": "Error: x"},
+            {"id": "CHECKOUT-ORDER-003", "verdict": "pass"},
+            {"id": "CHECKOUT-ORDER-004", "verdict": "fail", "failure_summary": " "},
+            {"id": "CHECKOUT-ORDER-005", "verdict": "fail", "failure_summary": "Error: x"}
+        ]
+    })))
+    .unwrap()
+}
+
+fn cases() -> Cases {
+    let case = |id: &str| {
+        json!({"id": id, "title": "Pays <b>now</b>", "priority": "P0", "preconditions": ["A cart"],
+               "steps": ["Open", "Pay"], "expected": ["The total"]})
+    };
+    let ids = [ID, "CHECKOUT-ORDER-002", "CHECKOUT-ORDER-003", "CHECKOUT-ORDER-004"];
+    Cases::from_value(&json!({ "cases": ids.map(case) })).unwrap()
+}
+
+fn profile(tracker: &str) -> Profile {
+    let env = |kind: &str, upload: Option<&str>| {
+        let mut env = json!({
+            "kind": kind, "apps": {"storefront": format!("https://{kind}.shop.test")},
+            "sha_source": {"url": "https://shop.test/v", "json_path": "v"}
+        });
+        if let Some(upload) = upload {
+            env["evidence_upload"] = json!(upload);
+        }
+        if kind == "production" {
+            env["test_account"] = json!("a restricted account of QA's own");
+        }
+        env
+    };
+    let mut value = json!({
+        "project": "shop", "tracker": tracker,
+        "apps": {"storefront": {"framework": "react", "spec_dir": "e2e", "repo": "."}},
+        "environments": {"qa": env("qa", (tracker == "clickup").then_some("tracker")), "staging": env("staging", None), "prod": env("production", None)},
+        "auth": {"model": "mixed", "playwright_min": "1.51.0", "storage_state": {"indexed_db": true}},
+        "assertions": {"network_events": "allowed", "style": "mixed"},
+        "selectors": {"testid_attribute": "data-testid"},
+        "models": {"generation_approved": ["m"]},
+        "sandbox": {"mode": {"env_var": "X", "value": "y"}},
+        "mutation": {"write_signatures": [{"method": "POST", "url": "/x"}]}
+    });
+    if tracker == "clickup" {
+        value["clickup"] = json!({"space": "QA"});
+    }
+    let (profile, faults, _) = Profile::check(&value, &|_| true);
+    profile.unwrap_or_else(|| panic!("{faults:?}"))
+}
+
+fn file_with(env: &str, tracker: &str, ids: &[&str], ledger: &Value) -> Bugs {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bugs.json");
+    crate::files::write_atomic(&path, ledger.to_string().as_bytes()).unwrap();
+    let known = BugLedger::read(&path).unwrap().unwrap();
+    let (told, cases, profile) = (told(env), cases(), profile(tracker));
+    let specs = BTreeMap::from([(ID.to_owned(), "e2e/checkout/pay.spec.ts".to_owned())]);
+    let inputs = Inputs { told: &told, cases: &cases, profile: Some(&profile), specs: &specs };
+    let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+    bugs(inputs, &ids, &known).unwrap()
+}
+
+fn filed(env: &str, tracker: &str) -> Bugs {
+    file_with(env, tracker, &[ID], &json!({}))
+}
+
+#[test]
+fn each_mode_tells_what_it_may() {
+    for (env, tracker, has_text, has_url, attached) in [
+        ("qa", "clickup", true, true, true),
+        ("staging", "clickup", true, true, false),
+        ("prod", "clickup", false, false, false),
+        ("qa", "none", true, true, false),
+    ] {
+        let bugs = filed(env, tracker);
+        let bug = &bugs.create[0];
+        let all = serde_json::to_string(&bugs).unwrap();
+        assert_eq!(bug.body.contains("order 4711"), has_text, "{env} {tracker}: {}", bug.body);
+        for word in ["shop.test", "tester", "chromium-156", "storefront"] {
+            assert_eq!(all.contains(word), has_url, "{env} {tracker} {word}");
+        }
+        assert_eq!(bug.trace_attachment.is_some(), attached, "{env} {tracker}");
+        assert_eq!(bug.body.contains("is attached"), attached, "{env} {tracker}");
+        assert_eq!(bug.file.is_some(), tracker == "none");
+        assert_eq!(bugs.warnings.len(), usize::from(tracker != "none"));
+        assert!(bug.body.contains("npx playwright test e2e/checkout/pay.spec.ts"));
+        assert!(bug.body.contains("1. Open\n2. Pay") && bug.body.contains("- A cart"));
+        assert!(bug.body.contains(r"**Pays \<b\>now\</b\>**"), "titles are no markup: {}", bug.body);
+    }
+    assert!(filed("qa", "clickup").create[0].body.contains("\n````\n"), "a fence that the text cannot close");
+}
+
+#[test]
+fn skips_say_why_and_a_repeated_id_is_one_bug() {
+    let ids =
+        [ID, ID, "CHECKOUT-ORDER-003", "CHECKOUT-ORDER-004", "CHECKOUT-ORDER-005", "CHECKOUT-ORDER-009"];
+    let bugs = file_with("qa", "clickup", &ids, &json!({}));
+    assert_eq!(bugs.create.len(), 1);
+    let reasons: Vec<_> = bugs.skipped.iter().map(|skip| (skip.id.as_str(), &skip.reason[..10])).collect();
+    assert_eq!(
+        reasons,
+        [
+            ("CHECKOUT-ORDER-003", "did not fa"),
+            ("CHECKOUT-ORDER-004", "has no fai"),
+            ("CHECKOUT-ORDER-005", "is not in "),
+            ("CHECKOUT-ORDER-009", "is not in "),
+        ]
+    );
+    let flaky = file_with("qa", "clickup", &["CHECKOUT-ORDER-002"], &json!({}));
+    assert_eq!(flaky.create[0].tags, ["qa-pilot", "intermittent"]);
+}
+
+#[test]
+fn the_same_failure_is_a_comment_another_one_supersedes() {
+    let signature = signature(&CaseId::parse(ID).unwrap(), TEXT);
+    let known = |signature: &str| {
+        json!({ID: {"task_id": "t-1", "signature": signature, "first_seen_run": "r0", "last_seen_run": "r0",
+                    "seen_count": 3, "superseded": ["t-0"], "note": "kept"}})
+    };
+    let again = file_with("qa", "clickup", &[ID], &known(&signature));
+    assert!(again.create.is_empty());
+    assert_eq!(again.comment[0].task_id, "t-1");
+    let ledger = serde_json::to_value(&again.ledger).unwrap();
+    assert_eq!(ledger[ID]["seen_count"], 4);
+    assert_eq!(ledger[ID]["first_seen_run"], "r0");
+    assert_eq!(ledger[ID]["note"], "kept");
+    assert!(!file_with("prod", "clickup", &[ID], &known(&signature)).comment[0].body.contains("4711"));
+
+    let other = file_with("qa", "clickup", &[ID], &known("another"));
+    assert_eq!(other.create[0].supersedes.as_ref().map(|old| old.task_id.as_str()), Some("t-1"));
+    let ledger = serde_json::to_value(&other.ledger).unwrap();
+    assert_eq!(ledger[ID]["superseded"], json!(["t-0", "t-1"]));
+    assert_eq!(ledger[ID]["task_id"], Value::Null);
+    assert_eq!(ledger[ID]["seen_count"], 1);
+
+    let nowhere = file_with("qa", "none", &[ID], &known(&signature));
+    assert!(nowhere.comment.is_empty() && nowhere.create[0].supersedes.is_none());
+    assert_eq!(
+        serde_json::to_value(&nowhere.ledger).unwrap()[ID]["first_seen_run"],
+        told("qa").run_id.as_str()
+    );
+}
+
+#[test]
+fn ledgers_that_are_none_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bugs.json");
+    assert!(BugLedger::read(&path).unwrap().is_none());
+    for text in [
+        "",
+        "{",
+        "[]",
+        "null",
+        r#"{"A":1}"#,
+        r#"{"A":{}}"#,
+        r#"{"A":{"task_id":7,"signature":"s"}}"#,
+        r#"{"A":[null,"s"]}"#,
+    ] {
+        crate::files::write_atomic(&path, text.as_bytes()).unwrap();
+        let error = BugLedger::read(&path).unwrap_err();
+        assert!(matches!(error, PublishError::Ledger { .. }) && !error.is_refusal(), "{text}");
+        assert_eq!(crate::files::read_capped(&path, 99).unwrap(), text.as_bytes());
+    }
+}

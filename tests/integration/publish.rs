@@ -1,0 +1,180 @@
+//! Whatever a run's files hold, no payload and no record tells what its mode forbids.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use qa_pilot::gate::{self, Approved, Inputs};
+use qa_pilot::publish::payload::Facts;
+use qa_pilot::publish::{Ledger, PublishError, Record};
+use qa_pilot::report;
+use serde_json::json;
+
+use crate::run_dir::{RUN, RunDir, case_id};
+
+/// A mark that stands in everything that the application said.
+const MARK: &str = "QZMARKQZ";
+/// A mark that stands in the name of who ran it.
+const PERSON: &str = "QZPERSONQZ";
+
+/// How far evidence travels: what the profile says, and what the payload calls it.
+const MODES: [(&str, Option<&str>, &str); 4] = [
+    ("clickup", Some("tracker"), "tracker"),
+    ("clickup", None, "reference"),
+    ("clickup", Some("local"), "local"),
+    ("none", None, "none"),
+];
+
+struct Run(RunDir);
+
+impl Run {
+    /// A run of which the first case failed with `failure` and another field of the metadata is as given.
+    fn new(mode: (&str, Option<&str>, &str), failure: &str, key: &str, value: &str) -> Self {
+        let run = RunDir::new();
+        let mut profile = run.read_json("qa-pilot.config.yaml");
+        profile["tracker"] = json!(mode.0);
+        if let Some(upload) = mode.1 {
+            profile["environments"]["qa"]["evidence_upload"] = json!(upload);
+        }
+        run.write_json("qa-pilot.config.yaml", &profile);
+        let result = "/suites/0/specs/0/tests/0/results/0";
+        run.edit(&json!([
+            { "file": "RUN/meta.json", "set": { format!("/{key}"): value } },
+            { "file": "RECORD/0", "set": { "/attempt/status": "failed" } },
+            { "file": "RUN/results.json", "set": {
+                format!("{result}/status"): "failed",
+                format!("{result}/errors"): [{ "message": failure }],
+                format!("{result}/error"): { "message": failure },
+            } },
+        ]));
+        Self(run)
+    }
+
+    fn approved(&self) -> Approved {
+        let path = |name: &str| self.0.path().join(name);
+        let run = |name: &str| path(&format!("{RUN}/{name}"));
+        report::write(&run("results.json"), &run("meta.json"), None, None).unwrap();
+        let inputs = Inputs {
+            report: run("report.json"),
+            profile: path("qa-pilot.config.yaml"),
+            statuses: Some(run("statuses.json")),
+            cases: Some(path("testing/checkout/cases.yaml")),
+            map: None,
+            base: None,
+        };
+        gate::run(&inputs).unwrap().unwrap_or_else(|refused| panic!("{:?}", refused.refusals))
+    }
+}
+
+fn told(approved: &Approved) -> Result<(String, String), PublishError> {
+    let facts = Facts::of(approved, None, Ledger::default())?;
+    let record = Record::of(&facts)?;
+    Ok((serde_json::to_string(&facts.payload()).unwrap(), serde_json::to_string(&record).unwrap()))
+}
+
+/// Texts as applications, people and attackers have them, each with a mark.
+fn hostile(mark: &'static str) -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(format!("{mark} at https://shop.test/orders/4711?token=x")),
+        Just(format!("/home/{mark}/run/trace.zip")),
+        Just(format!("C:\\Users\\{mark}")),
+        Just(format!("<script>{mark}</script>")),
+        Just(format!("[{mark}](javascript:alert(1))")),
+        Just(format!("{mark}\u{202e}\n# heading")),
+        Just(format!("jane.doe@client.test {mark}")),
+        "[ -~]{0,20}".prop_map(move |text| format!("{text}{mark}")),
+        "\\PC{0,20}".prop_map(move |text| format!("{mark}{text}")),
+    ]
+}
+
+fn field() -> impl Strategy<Value = &'static str> {
+    prop_oneof![Just("executor"), Just("model_version"), Just("browser"), Just("finished_at")]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_that_a_mode_forbids_is_told(
+        mode in 0..MODES.len(), failure in hostile(MARK), key in field(), value in hostile(PERSON)
+    ) {
+        let mode = MODES[mode];
+        let run = Run::new(mode, &failure, key, &value);
+        let approved = run.approved();
+        let Ok((payload, record)) = told(&approved) else { return Ok(()) };
+        let root = run.0.path().to_string_lossy().into_owned();
+        let said = payload.contains(&format!("\"mode\":\"{}\"", mode.2));
+        prop_assert!(said, "{payload}");
+        prop_assert!(!payload.contains(MARK), "a failure's text in {payload}");
+        for forbidden in ["://", "/home/", "C:\\\\", "<script", "](", "\\n", root.as_str(), "jane.doe@client.test QZMARK"] {
+            prop_assert!(!payload.contains(forbidden), "{forbidden} in {payload}");
+        }
+        if matches!(mode.2, "local" | "none") {
+            prop_assert!(!record.contains(MARK) && !record.contains(PERSON), "{record}");
+            prop_assert!(!record.contains("://"), "{record}");
+        }
+        if mode.2 == "local" {
+            prop_assert!(!payload.contains(PERSON), "{payload}");
+            prop_assert!(!payload.contains("storefront"), "{payload}");
+        }
+    }
+}
+
+#[test]
+fn what_is_told_where_it_may_be() {
+    for mode in MODES {
+        let run = Run::new(mode, MARK, "executor", PERSON);
+        let (payload, record) = told(&run.approved()).unwrap();
+        assert_eq!(payload.contains(PERSON), mode.2 != "local", "{payload}");
+        let travels = matches!(mode.2, "tracker" | "reference");
+        assert_eq!(record.contains(MARK), travels, "{record}");
+        assert_eq!(record.contains(PERSON), travels, "{record}");
+        assert!(payload.contains(&case_id(11)), "{payload}");
+    }
+}
+
+#[test]
+fn a_report_that_smuggles_is_refused_and_says_which_field() {
+    let run = Run::new(MODES[1], MARK, "executor", "jane](javascript:x)");
+    let error = told(&run.approved()).unwrap_err();
+    assert!(error.is_refusal() && error.to_string().starts_with("executor: "), "{error}");
+}
+
+#[test]
+fn keys_stand_in_the_order_of_the_format() {
+    let order = |mode| {
+        let run = Run::new(mode, MARK, "executor", PERSON);
+        let (payload, _) = told(&run.approved()).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&payload).unwrap();
+        let keys = |value: &serde_json::Value| {
+            value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+        };
+        (keys(&value), value.pointer("/cases/0").map(keys).unwrap_or_default(), keys(&value["summary"]))
+    };
+    let summary = "run_id env_name build_sha counts blocked_pct confidence ready executor reviewer_note";
+    let tracker = order(MODES[0]);
+    assert_eq!(tracker.0, "mode cases summary");
+    assert_eq!(tracker.1, "case_id target_status fields attach");
+    assert_eq!(tracker.2, summary);
+    let reference = order(MODES[1]);
+    assert_eq!(reference.1, "case_id target_status fields run_id trace_path trace_sha256");
+    assert_eq!(reference.2, summary);
+    let local = order(MODES[2]);
+    assert_eq!(local.1, "case_id verdict target_status env_name build_id run_id trace_path trace_sha256");
+    assert_eq!(local.2, "run_id env_name build_id counts blocked_pct confidence ready");
+    let none = order(MODES[3]);
+    assert_eq!(none.0, "mode statuses_file status_writes summary_file summary bugs_dir");
+    assert_eq!(none.2, summary);
+}
+
+#[test]
+fn a_ledger_that_is_none_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path: &Path = &folder.path().join("approved.json");
+    assert!(Ledger::read(path).unwrap().is_none());
+    for text in ["", "{", "[]", "null", "7", r#"{"A": 1}"#, r#"{"A": ""}"#, r#"{"A": "x", "A": "y"}"#] {
+        fs_err::write(path, text).unwrap();
+        let error = Ledger::read(path).unwrap_err();
+        assert!(matches!(error, PublishError::Ledger { .. }) && !error.is_refusal(), "{text}: {error}");
+        assert_eq!(fs_err::read_to_string(path).unwrap(), text);
+    }
+}
