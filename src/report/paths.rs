@@ -115,16 +115,16 @@ mod tests {
     use super::*;
 
     fn relative(raw: &str) -> String {
-        RunPaths::new(Path::new("/work/runs/RUN-1"), "RUN-1").relative(raw)
+        RunPaths::new(Path::new("/srv/runs/RUN-1"), "RUN-1").relative(raw)
     }
 
     #[test]
     fn below_the_directory_and_below_its_former_place() {
-        assert_eq!(relative("/work/runs/RUN-1/test-results/a/trace.zip"), "test-results/a/trace.zip");
+        assert_eq!(relative("/srv/runs/RUN-1/test-results/a/trace.zip"), "test-results/a/trace.zip");
         assert_eq!(relative("/home/ci/x/RUN-1/test-results/a/trace.zip"), "test-results/a/trace.zip");
-        assert_eq!(relative("/work/runs/RUN-1/./a/../b/trace.zip"), "b/trace.zip");
+        assert_eq!(relative("/srv/runs/RUN-1/./a/../b/trace.zip"), "b/trace.zip");
         assert_eq!(
-            relative("/work/runs/RUN-1/x/RUN-1/trace.zip"),
+            relative("/srv/runs/RUN-1/x/RUN-1/trace.zip"),
             "x/RUN-1/trace.zip",
             "where it is now comes first"
         );
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn what_leads_out_stays_recognisable() {
         for raw in [
-            "/work/runs/RUN-2/trace.zip",
+            "/srv/runs/RUN-2/trace.zip",
             "../RUN-2/trace.zip",
             "a/../../x",
             "/etc/passwd",
-            "/work/runs/RUN-1/../RUN-2/t",
-            "/work/runs/RUN-1",
+            "/srv/runs/RUN-1/../RUN-2/t",
+            "/srv/runs/RUN-1",
             "/",
             "/home/RUN-1/../x",
             r"C:\x",
@@ -155,7 +155,7 @@ mod tests {
         ] {
             assert!(!files::is_inner(&relative(raw)), "{raw} became {}", relative(raw));
         }
-        assert_eq!(relative("/work/runs/RUN-2/trace.zip"), "../RUN-2/trace.zip");
+        assert_eq!(relative("/srv/runs/RUN-2/trace.zip"), "../RUN-2/trace.zip");
     }
 
     #[test]
