@@ -391,20 +391,3 @@ test('a page can neither forge nor replay reports, nor blind the guard by replac
   assert.equal(await forged.page.evaluate((name) => typeof globalThis[name], attempt.binding), 'undefined');
   await forged.close();
 });
-
-test('a click costs under a millisecond on a page of 10,000 nodes', async () => {
-  const rows = Array.from({ length: 2500 }, (_, i) => `<tr><td>${i}<td><button>Show</button></tr>`).join('');
-  const { page, close } = await open(`<table>${rows}</table>`, { policy: 'scoped-write', prefix: 'QA_TEST_' });
-  const cost = await page.evaluate(() => {
-    const button = document.querySelectorAll('button')[1200];
-    const time = (target) => {
-      const start = performance.now();
-      for (let i = 0; i < 200; i++) target.click();
-      return (performance.now() - start) / 200;
-    };
-    time(button);
-    return time(button) - time(document.createElement('button'));
-  });
-  assert.ok(cost < 1, `${cost} ms a click`);
-  await close();
-});
