@@ -59,6 +59,20 @@ pub struct Meta {
     /// Hosts whose certificates were not verified.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub upstream_insecure: Vec<String>,
+    /// The shards that the run was merged from, in their order; none of a run that is its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<ShardMeta>,
+}
+
+/// A shard's run, kept whole below the directory of the merged run.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ShardMeta {
+    /// The folder in the merged run's directory.
+    pub directory: String,
+    /// The id of the shard's run, which its records name.
+    pub run_id: String,
+    /// Where it was merged from; paths of its results.json may begin so.
+    pub merged_from: String,
 }
 
 impl Meta {
@@ -88,6 +102,13 @@ impl Meta {
         self.commit_sha.as_deref().or(self.sha_after.as_deref()).or(self.sha_before.as_deref())
     }
 
+    /// The shard in whose directory a run-relative path lies; none where the run is no merged one.
+    pub fn shard_of(&self, path: &str) -> Option<&ShardMeta> {
+        self.shards
+            .iter()
+            .find(|shard| path.strip_prefix(&shard.directory).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// Whether the deployed build changed during the run: both are known and differ.
     pub fn sha_mismatch(&self) -> bool {
         sha_mismatch(self.sha_before.as_deref(), self.sha_after.as_deref())
@@ -114,6 +135,20 @@ mod tests {
         let other =
             Meta::parse(Path::new("m"), br#"{"run_id":"r","sha_before":"a","ci":{"job":1}}"#).unwrap();
         assert_eq!(other, meta);
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_shard_whose_folder_it_begins_with() {
+        let shard = |directory: &str, run_id: &str| ShardMeta {
+            directory: directory.into(),
+            run_id: run_id.into(),
+            merged_from: "/x".into(),
+        };
+        let shards = vec![shard("shard-1", "a"), shard("shard-10", "b")];
+        let meta = Meta { shards, ..Meta::default() };
+        let run = |path: &str| meta.shard_of(path).map(|shard| shard.run_id.as_str());
+        assert_eq!((run("shard-1/t/w.json"), run("shard-10/t/w.json")), (Some("a"), Some("b")));
+        assert_eq!((run("t/shard-1/w.json"), run("shard-1"), run("")), (None, None, None));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub const DRAIN: Duration = Duration::from_millis(2000);
 pub struct Config {
     /// Where records go; it is made when it is missing.
     pub run_dir: PathBuf,
+    /// The run that records name; none where nobody gave it an id.
+    pub run_id: Option<String>,
     /// The main port's address: loopback, port 0 for any.
     pub listen: SocketAddr,
     /// What is enforced.
@@ -62,6 +64,7 @@ impl Config {
     pub fn new(run_dir: PathBuf, page_guard: Arc<str>) -> Self {
         Self {
             run_dir,
+            run_id: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             policy: Policy::read_only(),
             mutation: MutationConfig::default(),

@@ -203,6 +203,7 @@ async fn open(
     let main_port = main_address.port();
     let attempts = Rc::new(Attempts::new(
         run_dir,
+        config.run_id,
         config.drain,
         rules.clone(),
         stats.clone(),

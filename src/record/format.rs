@@ -95,6 +95,9 @@ pub struct AttemptInfo {
     /// What Playwright said at the end; null for an attempt that never ended.
     #[serde(default)]
     pub status: Option<String>,
+    /// The run it was part of, where the guard was told: a record of another run proves nothing about this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
 }
 
 /// The writer of a record.

@@ -89,6 +89,7 @@ impl RunDirectory {
             started_at: some(&facts.started_at),
             finished_at: some(&facts.finished_at),
             upstream_insecure: Vec::new(),
+            shards: Vec::new(),
         };
         let path = self.path.join("meta.json");
         files::write_once(&path, &files::json_bytes(&meta)?)?;

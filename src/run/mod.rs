@@ -148,6 +148,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let planned = plan.command(&directory.path)?;
     let script = page_script(&plan.policy, &mutation);
     let guard = proxy::start(Config {
+        run_id: Some(directory.id.to_string()),
         policy: plan.policy.clone(),
         mutation,
         upstream_ca: trusted,

@@ -2,6 +2,8 @@
 
 use crate::support::{Host, VersionServer, qa_pilot, told};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -108,6 +110,38 @@ fn the_command_finds_the_guard_and_what_it_may_write() {
         outcome["notes"][0].as_str().unwrap().starts_with("the command left no results.json; let it write"),
         "{outcome}"
     );
+}
+
+#[test]
+fn records_name_the_run_that_they_are_of() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let script = "echo \"$QA_PILOT_CONTROL $QA_PILOT_TOKEN $QA_PILOT_RUN_DIR\" > told; while ! test -e go; do sleep 0.05; done";
+    let child = run(&host, script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let variables = awaited(&host.path().join("told"));
+    let [control, token, run_dir] = variables.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("{variables}")
+    };
+    let body = serde_json::json!({
+        "test_id": "t1", "retry": 0, "title": "CHECKOUT-ORDER-001 pays", "project": "chromium", "worker_index": 0,
+        "parallel_index": 0, "output_dir": format!("{run_dir}/test-results/t1")
+    })
+    .to_string();
+    let (address, path) = control.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!(
+        "POST /{path}/attempts HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+    fs_err::write(host.path().join("go"), "").unwrap();
+    child.wait_with_output().unwrap();
+    // The attempt was never finished; its record says whose it is all the same.
+    let record = json(&Path::new(run_dir).join("unfinished/t1-r0/writes.json"));
+    assert_eq!(record["attempt"]["run_id"].as_str(), Path::new(run_dir).file_name().unwrap().to_str());
 }
 
 #[test]

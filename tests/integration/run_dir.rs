@@ -90,11 +90,16 @@ impl RunDir {
 
     /// Applies edits, each on one file: `set` (pointers to values), `text`, `remove`, `link` (a symlink's target), `copy`
     /// (from another file), `move` (to another place). `RUN/` is the run directory; `RECORD/n` means both files of the
-    /// n-th test's record, the original and the attached copy.
+    /// n-th test's record, the original and the attached copy; `RECORD/*` those of every test.
     pub fn edit(&self, edits: &Value) {
         for edit in edits.as_array().map(Vec::as_slice).unwrap_or_default() {
             let file = edit["file"].as_str().unwrap();
             let files = match file.strip_prefix("RECORD/") {
+                Some("*") => (0..CASES + 2)
+                    .map(|index| index.to_string())
+                    .flat_map(|index| [original(&index), attached(&index)])
+                    .map(|path| format!("{RUN}/{path}"))
+                    .collect(),
                 Some(index) => {
                     vec![format!("{RUN}/{}", original(index)), format!("{RUN}/{}", attached(index))]
                 }

@@ -148,7 +148,7 @@ impl Begin {
         CaseId::at_start_of(&self.title).is_some() || FixtureTitle::parse(&self.title).is_some()
     }
 
-    fn info(&self, interval: u64) -> AttemptInfo {
+    fn info(&self, interval: u64, run_id: Option<String>) -> AttemptInfo {
         AttemptInfo {
             test_id: self.test_id.clone(),
             retry: self.retry,
@@ -159,6 +159,7 @@ impl Begin {
             line: self.line,
             worker_index: self.worker_index,
             status: None,
+            run_id,
         }
     }
 }

@@ -23,6 +23,7 @@ const QUIET: Duration = Duration::from_millis(50);
 /// The attempts of one run.
 pub struct Attempts {
     run_dir: PathBuf,
+    run_id: Option<String>,
     drain: Duration,
     rules: Rc<Rules>,
     digest: Digest,
@@ -69,9 +70,10 @@ pub struct Finished {
 }
 
 impl Attempts {
-    /// No attempt yet. `run_dir` is a real path.
+    /// No attempt yet. `run_dir` is a real path; records name the run `run_id`.
     pub fn new(
         run_dir: PathBuf,
+        run_id: Option<String>,
         drain: Duration,
         rules: Rc<Rules>,
         stats: Arc<Stats>,
@@ -82,6 +84,7 @@ impl Attempts {
         let recorder = Recorder::new(rules.policy(), rules.config().write_signatures.len(), digest, None);
         Self {
             run_dir,
+            run_id,
             drain,
             rules,
             digest,
@@ -247,7 +250,7 @@ impl Attempts {
             return found.clone();
         }
         let (rules, digest, stats, info) =
-            (self.rules.clone(), self.digest, self.stats.clone(), begin.info(0));
+            (self.rules.clone(), self.digest, self.stats.clone(), begin.info(0, self.run_id.clone()));
         let attempt = Rc::new(Attempt {
             id: id.clone(),
             counts: begin.counts(),
@@ -270,7 +273,12 @@ impl Attempts {
 
     fn recorder(&self, begin: &Begin, interval: u64) -> Recorder {
         let signatures = self.rules.config().write_signatures.len();
-        Recorder::new(self.rules.policy(), signatures, self.digest, Some(begin.info(interval)))
+        Recorder::new(
+            self.rules.policy(),
+            signatures,
+            self.digest,
+            Some(begin.info(interval, self.run_id.clone())),
+        )
     }
 
     /// Waits until what was sent before the end has been judged.

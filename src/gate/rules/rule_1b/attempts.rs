@@ -1,13 +1,18 @@
-//! No try is missing, and a record that names its attempt fits the try it is attached to and is the only one of its
-//! interval.
+//! No try is missing, and a record that names its run and its attempt is of this run, fits the try it is attached to and is
+//! the only one of its interval.
 
 use std::collections::BTreeSet;
 
+use super::super::super::facts::Facts;
 use super::super::super::finding::Findings;
+use crate::host::meta::ShardMeta;
 use crate::record::{AttemptInfo, Records};
 use crate::report::{Derived, Outcome, Try};
 
-pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Findings) {
+pub(super) fn check(facts: &Facts, derived: &Derived, findings: &mut Findings) {
+    let records = &facts.disk.records;
+    let names_runs =
+        derived.tries.iter().flat_map(|attempt| &attempt.records).any(|path| run_of(records, path).is_some());
     let mut seen = BTreeSet::new();
     for attempt in &derived.tries {
         if attempt.retry != attempt.index {
@@ -18,6 +23,10 @@ pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Finding
             findings.refuse(attempt.subject.place(), message);
         }
         for path in &attempt.records {
+            let shard = shard_of(facts, path);
+            if names_runs && let Some(message) = stranger(facts, shard, path) {
+                findings.refuse(attempt.subject.place(), message);
+            }
             let record = records.get(path).and_then(|reading| reading.record.as_ref());
             let Some(named) = record.and_then(|record| record.attempt.as_ref()) else { continue };
             if is_failure(named) && attempt.outcome != Outcome::Failed {
@@ -33,11 +42,33 @@ pub(super) fn check(derived: &Derived, records: &Records, findings: &mut Finding
                 );
                 findings.refuse(attempt.subject.place(), message);
             }
-            if !seen.insert((&named.test_id, named.retry, named.interval)) {
+            // A set-up that every shard needs runs in each of them, under one test id.
+            let directory = shard.map(|shard| shard.directory.as_str());
+            if !seen.insert((directory, &named.test_id, named.retry, named.interval)) {
                 let message = format!("the record {path} is of an attempt that has a record already: a copy");
                 findings.refuse(attempt.subject.place(), message);
             }
         }
+    }
+}
+
+/// The run that a record names.
+fn run_of<'a>(records: &'a Records, path: &str) -> Option<&'a str> {
+    records.get(path)?.record.as_ref()?.attempt.as_ref()?.run_id.as_deref()
+}
+
+/// The shard whose record it is, in a merged run.
+fn shard_of<'a>(facts: &'a Facts, path: &str) -> Option<&'a ShardMeta> {
+    facts.disk.meta.as_ref().ok()?.shard_of(path)
+}
+
+/// Why a record is not of this run, where records name their runs: then one that names none was put there.
+fn stranger(facts: &Facts, shard: Option<&ShardMeta>, path: &str) -> Option<String> {
+    let own = shard.map(|shard| shard.run_id.as_str()).or_else(|| facts.claim.text("run_id"));
+    match run_of(&facts.disk.records, path) {
+        named if named == own => None,
+        Some(other) => Some(format!("the record {path} is of the run {other:?}: a copy")),
+        None => Some(format!("the record {path} names no run, and others of this run do")),
     }
 }
 

@@ -35,7 +35,7 @@ fn check(facts: &Facts, findings: &mut Findings) {
         Ok(rerun) => {
             errors(facts, &rerun.derived.errors, findings);
             rebuild::check(&facts.claim, &rerun.derived, findings);
-            attempts::check(&rerun.derived, &facts.disk.records, findings);
+            attempts::check(facts, &rerun.derived, findings);
         }
     }
     for stray in &facts.disk.strays {
