@@ -62,6 +62,7 @@ pub fn main() -> Exit {
             return exit;
         }
     };
+    log();
     match cli.command {
         Command::Bugs(command) => command.run(),
         Command::Cases(command) => command.run(),
@@ -77,4 +78,19 @@ pub fn main() -> Exit {
         Command::Run(command) => command.run(),
         Command::WithParent(command) => command.run(),
     }
+}
+
+/// What goes wrong beside the outcome goes to stderr; `QA_PILOT_LOG=debug` shows every upstream fault.
+fn log() {
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_from_env("QA_PILOT_LOG").unwrap_or_else(|_| EnvFilter::new("qa_pilot=warn"));
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let ansi = !plain && std::io::IsTerminal::is_terminal(&std::io::stderr());
+    // Another subscriber can only be there when a program other than ours calls this.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(ansi)
+        .with_target(false)
+        .try_init();
 }
