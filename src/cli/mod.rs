@@ -13,6 +13,7 @@ mod publish;
 mod report;
 mod run;
 mod say;
+mod sha;
 mod with_parent;
 
 use crate::exit::Exit;
@@ -47,6 +48,7 @@ enum Command {
     Publish(publish::Publish),
     Report(report::Report),
     Run(run::Run),
+    Sha(sha::Sha),
     #[command(hide = true)]
     WithParent(with_parent::WithParent),
 }
@@ -76,6 +78,7 @@ pub fn main() -> Exit {
         Command::Publish(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Run(command) => command.run(),
+        Command::Sha(command) => command.run(),
         Command::WithParent(command) => command.run(),
     }
 }

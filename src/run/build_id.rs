@@ -3,11 +3,11 @@
 use crate::host::profile::{Extract, ShaFormat, ShaSource};
 use crate::proxy::{self, Trust};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
-/// How long the environment may take to tell its build, one redirect at a time.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the environment may take to tell its build, redirects included, when nobody says otherwise.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// What tells a build is short.
 const ANSWER_CAP: usize = 1 << 20;
 /// As many redirects as are followed.
@@ -65,15 +65,18 @@ fn wanted(format: ShaFormat) -> &'static str {
     }
 }
 
-/// Asks `source` which build is deployed, over the guard's own client: verified TLS, redirects followed.
+/// Asks `source` which build is deployed, over the guard's own client: verified TLS, redirects followed, an answer within
+/// `limit`. Must run within a tokio runtime.
 ///
 /// # Errors
 /// When it does not answer with a 2xx, or what it answers holds no build id of the declared format.
-pub async fn read(source: &ShaSource, trust: &Trust) -> Result<String, BuildIdError> {
+pub async fn read(source: &ShaSource, trust: &Trust, limit: Duration) -> Result<String, BuildIdError> {
+    let until = Instant::now() + limit;
     let fault = |reason: String| BuildIdError::Fetch { url: source.url.clone(), reason };
     let mut url = Url::parse(&source.url).map_err(|error| fault(error.to_string()))?;
     for _ in 0..=REDIRECTS {
-        let answer = proxy::fetch(url.as_str(), trust.clone(), TIMEOUT, ANSWER_CAP)
+        let left = until.saturating_duration_since(Instant::now());
+        let answer = proxy::fetch(url.as_str(), trust.clone(), left, ANSWER_CAP)
             .await
             .map_err(|error| fault(error.to_string()))?;
         if answer.status.is_success() {

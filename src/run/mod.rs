@@ -3,7 +3,7 @@
 //! A run leaves one directory, `testing/<feature>/runs/<run id>/`. Whatever ends it early, no half-written file stays
 //! there, and what stays is refused by the gate.
 
-mod build_id;
+pub mod build_id;
 mod bundle;
 mod child;
 mod directory;
@@ -13,7 +13,7 @@ mod plan;
 mod playwright;
 mod screen;
 
-pub use build_id::BuildIdError;
+use build_id::BuildIdError;
 pub use directory::RunDirectory;
 pub use environment::GuardAddress;
 pub use page_script::page_script;
@@ -142,7 +142,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     trusted
         .extend(std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|path| !path.is_empty()).map(PathBuf::from));
     let trust = Trust::read(&trusted)?;
-    let sha_before = build_id::read(&plan.sha_source, &trust).await?;
+    let sha_before = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT).await?;
     let started = clock::now();
     let directory = RunDirectory::make(plan, RunId::new(started, &plan.feature, &sha_before))?;
     let planned = plan.command(&directory.path)?;
@@ -172,10 +172,11 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
         whole = false;
     }
-    let sha_after = build_id::read(&plan.sha_source, &trust).await.unwrap_or_else(|error| {
-        notes.push(format!("after the run: {error}"));
-        String::new()
-    });
+    let sha_after =
+        build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT).await.unwrap_or_else(|error| {
+            notes.push(format!("after the run: {error}"));
+            String::new()
+        });
     let finished_at = clock::iso(clock::now());
     let facts = Facts { sha_before, sha_after, started_at: clock::iso(started), finished_at, whole };
     let meta = directory.write_meta(plan, &facts)?;

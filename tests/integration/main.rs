@@ -9,6 +9,7 @@ mod publish;
 mod report;
 mod run;
 mod run_dir;
+mod sha;
 mod support;
 mod vectors;
 mod wire;
