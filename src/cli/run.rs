@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::model::RunKind;
 use crate::proxy;
-use crate::render::{run_json, run_text};
+use crate::render::{run_json, run_plan, run_text};
 use crate::run::{self, Plan, Request, Screen, WireOptions};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -42,6 +42,12 @@ pub(super) struct Run {
     /// Who runs it [default: the user's name]
     #[arg(long, value_name = "NAME")]
     executor: Option<String>,
+    /// Run cases as well that were set aside as flaky
+    #[arg(long)]
+    include_quarantined: bool,
+    /// Say what would run, and run nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Certificates (PEM) that origins may show beside those that the system trusts; may be given more than once
     #[arg(long, value_name = "FILE")]
     upstream_ca: Vec<PathBuf>,
@@ -89,12 +95,18 @@ impl Run {
             kind,
             statuses: self.statuses,
             executor: self.executor,
+            include_quarantined: self.include_quarantined,
             command: self.command,
         });
         let plan = match plan {
             Ok(plan) => plan,
             Err(error) => return input_fault(error),
         };
+        if self.dry_run {
+            let plan = if self.json { run_plan::json(&plan) } else { run_plan::text(&plan) };
+            super::data(plan);
+            return Exit::Ok;
+        }
         // The child must be started by the main thread, since the kernel tells it of that thread's end.
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,

@@ -32,6 +32,14 @@ pub struct Specs<'a> {
     pub is_generated: &'a dyn Fn(&[u8]) -> bool,
 }
 
+/// What a spec consists of.
+struct Sources {
+    /// Contents by path.
+    files: BTreeMap<String, Option<Vec<u8>>>,
+    /// Whether the generated file is among what it imports; it is not among the files.
+    generated: bool,
+}
+
 /// Why a feature's `specs.json` cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
@@ -55,6 +63,22 @@ impl Specs<'_> {
             }
         }
         Ok(hashes)
+    }
+
+    /// The spec of a case: as `specs.json` says, else by the naming rule.
+    ///
+    /// # Errors
+    /// When `specs.json` is there and is no mapping from id to path.
+    pub fn spec(&self, id: &CaseId) -> Result<PathBuf, SpecError> {
+        Ok(self.spec_of(&self.map()?, id))
+    }
+
+    /// Whether a spec imports the generated file, itself or through other local files.
+    ///
+    /// # Errors
+    /// When the spec itself cannot be read.
+    pub fn imports_generated(&self, spec: &Path) -> Result<bool, FileError> {
+        Ok(self.sources(spec)?.generated)
     }
 
     fn map(&self) -> Result<BTreeMap<String, String>, SpecError> {
@@ -83,7 +107,7 @@ impl Specs<'_> {
             hasher.update(&(bytes.len() as u64).to_be_bytes());
             hasher.update(bytes);
         };
-        for (name, content) in self.sources(spec)? {
+        for (name, content) in self.sources(spec)?.files {
             part(name.as_bytes());
             part(&content.unwrap_or_default());
         }
@@ -101,9 +125,10 @@ impl Specs<'_> {
 
     /// The spec and all local files that it imports, transitively, by path. An import that leads nowhere is named
     /// without content, so that the file's appearance changes the hash.
-    fn sources(&self, spec: &Path) -> Result<BTreeMap<String, Option<Vec<u8>>>, FileError> {
+    fn sources(&self, spec: &Path) -> Result<Sources, FileError> {
         let first = self.root.join(spec);
         let mut found = BTreeMap::new();
+        let mut generated = false;
         let mut open = vec![(first.clone(), files::read_capped(&first, DECLARED_CAP)?)];
         let mut seen = BTreeSet::from([first]);
         while let Some((path, content)) = open.pop() {
@@ -122,11 +147,13 @@ impl Specs<'_> {
                     }
                 }
             }
-            if !(self.is_generated)(&content) {
+            if (self.is_generated)(&content) {
+                generated = true;
+            } else {
                 found.insert(self.name(&path), Some(content));
             }
         }
-        Ok(found)
+        Ok(Sources { files: found, generated })
     }
 
     /// A path relative to the repository with `/`, whatever machine it is on.

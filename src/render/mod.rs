@@ -4,6 +4,7 @@ pub mod gate_github;
 pub mod gate_json;
 pub mod gate_text;
 pub mod run_json;
+pub mod run_plan;
 pub mod run_text;
 
 /// Text on one line and without anything that draws on a terminal: titles, paths and values come from outside.

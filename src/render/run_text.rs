@@ -1,6 +1,7 @@
 //! How a run ended, for a terminal. Colours are in the text; whoever prints it strips them where they are not wanted.
 
 use super::gate_text;
+use crate::publish::ci::Ending;
 use crate::run::Outcome;
 use owo_colors::OwoColorize;
 use std::fmt::Write;
@@ -24,7 +25,12 @@ pub fn outcome(outcome: &Outcome) -> String {
             let _ = writeln!(out, "  {line}");
         }
     }
-    let _ = writeln!(out, "{}", ending(outcome));
+    match &outcome.ending {
+        Some(Ending::Ok(line)) => out.push_str(&line.green().to_string()),
+        Some(Ending::Red(lines)) => out.push_str(&lines.red().to_string()),
+        None => out.push_str(&ending(outcome)),
+    }
+    out.push('\n');
     out
 }
 

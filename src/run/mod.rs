@@ -3,6 +3,7 @@
 //! A run leaves one directory, `testing/<feature>/runs/<run id>/`. Whatever ends it early, no half-written file stays
 //! there, and what stays is refused by the gate.
 
+mod aftermath;
 pub mod build_id;
 mod bundle;
 mod child;
@@ -11,14 +12,20 @@ mod environment;
 mod page_script;
 mod plan;
 mod playwright;
+mod preflight;
+mod run_log;
 mod screen;
+mod selection;
 
 use build_id::BuildIdError;
 pub use directory::RunDirectory;
 pub use environment::GuardAddress;
 pub use page_script::page_script;
 pub use plan::{Plan, PlanError, Request};
+pub use preflight::PreflightError;
+pub use run_log::RunLog;
 pub use screen::Screen;
+pub use selection::Selection;
 
 use crate::files::{self, FileError};
 use crate::gate::{self, Decision};
@@ -26,6 +33,7 @@ use crate::host::spec_sha::SpecError;
 use crate::model::{Fault, RunId, RunKind, clock};
 use crate::policy::MutationConfig;
 use crate::proxy::{self, Config, Counts, Guard, ProxyError, Trust, TrustError};
+use crate::publish::ci::Ending;
 use crate::report::{self, Report};
 use child::Ended;
 use directory::Facts;
@@ -97,6 +105,8 @@ pub struct Outcome {
     pub report: Option<Report>,
     /// What the gate says; none when there is no report, or the run is one shard of several.
     pub decision: Option<Decision>,
+    /// How a pipeline ends; only of a run of that kind.
+    pub ending: Option<Ending>,
     /// Whether it ran only a part of the tests, so that the gate is left to the merged run.
     pub sharded: bool,
     /// What a person should know, a line each.
@@ -111,14 +121,10 @@ impl Outcome {
     /// Whether the run did what it was for: publishable without a failed or flaky case, or, for a kind that never
     /// publishes and for a shard, green.
     pub fn is_success(&self) -> bool {
-        let green = self.report.as_ref().is_some_and(|report| {
-            let summary = &report.summary;
-            let total = summary.total();
-            summary.fail + summary.flaky == 0
-                && total > 0
-                && summary.blocked * 10 <= total
-                && report.errors.is_empty()
-        });
+        let green = match (self.kind, &self.ending) {
+            (RunKind::Ci, ending) => matches!(ending, Some(Ending::Ok(_))),
+            _ => self.report.as_ref().is_some_and(aftermath::is_green),
+        };
         let published = match (&self.decision, self.kind) {
             (Some(decision), RunKind::Verdict) => decision.is_ok(),
             (None, RunKind::Verdict) => self.sharded,
@@ -163,10 +169,10 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         error,
     })?;
     let counts = guard.counts();
-    let mut notes = Vec::new();
+    let mut notes = plan.notes.clone();
     let mut whole = ended.interrupted.is_none();
     if !whole {
-        notes.push("the run was interrupted and cannot be published; run it again for a verdict".to_owned());
+        notes.push("the run was interrupted and cannot be published; what it left is kept, and the same command runs it anew".to_owned());
     }
     if let Err(error) = guard.stop() {
         notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
@@ -181,12 +187,22 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let facts = Facts { sha_before, sha_after, started_at: clock::iso(started), finished_at, whole };
     let meta = directory.write_meta(plan, &facts)?;
     let (report, decision) = judge(plan, &planned, &directory, &meta, &mut notes);
+    let mut ending = None;
+    if let Some(report) = &report {
+        notes.extend(aftermath::notes(plan, report));
+        match aftermath::stability(plan, report, directory.id.as_str(), whole) {
+            Ok(told) => notes.extend(told),
+            Err(why) => notes.push(why),
+        }
+        ending = (plan.kind == RunKind::Ci).then(|| aftermath::ending(report));
+    }
     Ok(Outcome {
         directory,
         kind: plan.kind,
         counts,
         report,
         decision,
+        ending,
         sharded: planned.sharded,
         notes,
         interrupted: ended.interrupted,

@@ -1,10 +1,15 @@
 //! What a run is to do, read from what the host declares and checked before anything starts.
 
 use super::playwright::{self, CommandError, PlannedCommand};
+use super::preflight::{self, PreflightError};
+use super::run_log::RunLog;
+use super::selection::Selection;
 use crate::files::{self, FileError};
 use crate::host::cases::{Cases, Document, mutation_faults};
 use crate::host::profile::{Capture, EnvKind, Profile, ProfileError, ShaSource};
+use crate::host::spec_sha::Specs;
 use crate::model::{Fault, Policy, PolicyError, PolicyKind, RunKind};
+use crate::playwright::fixture::WRITE_GUARD_TS;
 use crate::yaml::YamlError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -26,6 +31,8 @@ pub struct Request {
     pub statuses: Option<PathBuf>,
     /// Who runs it.
     pub executor: Option<String>,
+    /// Whether cases run that were set aside as flaky.
+    pub include_quarantined: bool,
     /// The test command.
     pub command: Vec<String>,
 }
@@ -73,6 +80,12 @@ pub struct Plan {
     pub kind: RunKind,
     /// Who runs it.
     pub executor: String,
+    /// Which cases run.
+    pub selection: Selection,
+    /// What a person should know before it starts.
+    pub notes: Vec<String>,
+    /// The greens of earlier stabilization runs.
+    pub run_log: RunLog,
     /// The command as the user gave it.
     pub command: Vec<String>,
 }
@@ -142,6 +155,12 @@ pub enum PlanError {
     /// No statuses anywhere.
     #[error("no statuses file, so nothing shows that the cases were approved; write {} or name one with --statuses", .0.display())]
     Statuses(PathBuf),
+    /// Something must be mended before anything runs.
+    #[error(transparent)]
+    Preflight(#[from] PreflightError),
+    /// The log of stabilization runs.
+    #[error("{0}; restore it from version control, or remove it to count anew")]
+    RunLog(FileError),
     /// The test command.
     #[error(transparent)]
     Command(#[from] CommandError),
@@ -173,7 +192,7 @@ impl Plan {
         let (app, env_url) = choose_app(&request, environment.apps.iter())?;
         let feature_dir = root.join("testing").join(&request.feature);
         let cases_path = feature_dir.join("cases.yaml");
-        let cases = read_cases(&cases_path, &request.feature)?;
+        let cases = read_cases(&cases_path, &request.feature, &profile)?;
         let policy = Policy::new(cases.policy, cases.prefix.clone())?;
         if environment.kind == EnvKind::Production && cases.policy == PolicyKind::Unrestricted {
             return Err(PlanError::Unrestricted { path: cases_path, env: request.env });
@@ -185,13 +204,37 @@ impl Plan {
         let stabilizes = api_mode == profile.sandbox.value
             || profile.stabilization_env.as_deref() == Some(request.env.as_str());
         // Refuses what we could not run, before the deployed build is asked for.
-        let planned = playwright::plan(&request.command, Path::new(""), profile.capture)?;
+        let planned =
+            playwright::plan(&request.command, Path::new(""), profile.capture, &Selection::default())?;
         if let Some(program) = planned.words.first().filter(|program| !is_program(program)) {
             return Err(PlanError::NoProgram(program.clone()));
         }
         let map_path = feature_dir.join("clickup-map.json");
+        let statuses_path = find_statuses(request.statuses, &feature_dir)?;
+        let spec_dir = profile.apps.get(&app).map(|app| app.spec_dir.clone()).unwrap_or_default();
+        let specs = Specs {
+            root,
+            feature: &request.feature,
+            spec_dir: &spec_dir,
+            is_generated: &|bytes| bytes == WRITE_GUARD_TS.as_bytes(),
+        };
+        let (selection, mut notes) = preflight::check(&preflight::Inputs {
+            profile: &profile,
+            environment,
+            env_name: &request.env,
+            cases: &cases,
+            statuses_path: &statuses_path,
+            specs,
+            include_quarantined: request.include_quarantined,
+        })?;
+        if !planned.playwright && !selection.left_out.is_empty() {
+            notes.push("the command is not Playwright's own, so it must leave them out by itself".to_owned());
+        }
         Ok(Self {
-            statuses_path: find_statuses(request.statuses, &feature_dir)?,
+            run_log: RunLog::read(&RunLog::path(&feature_dir))?,
+            selection,
+            notes,
+            statuses_path,
             map_path: files::is_file(&map_path).then_some(map_path),
             feature: request.feature,
             feature_dir,
@@ -199,7 +242,7 @@ impl Plan {
             profile_path,
             cases_path,
             model_version: cases.model_version.clone().unwrap_or_default(),
-            spec_dir: profile.apps.get(&app).map(|app| app.spec_dir.clone()).unwrap_or_default(),
+            spec_dir,
             cases,
             policy,
             env_kind: environment.kind,
@@ -220,7 +263,7 @@ impl Plan {
     /// # Errors
     /// Never for a command that [`Self::of`] took.
     pub fn command(&self, run_dir: &Path) -> Result<PlannedCommand, CommandError> {
-        playwright::plan(&self.command, run_dir, self.capture)
+        playwright::plan(&self.command, run_dir, self.capture, &self.selection)
     }
 }
 
@@ -249,7 +292,7 @@ fn choose_app<'a>(
     Ok((chosen.0.clone(), chosen.1.clone()))
 }
 
-fn read_cases(path: &Path, feature: &str) -> Result<Cases, PlanError> {
+fn read_cases(path: &Path, feature: &str, profile: &Profile) -> Result<Cases, PlanError> {
     let document = Document::read(path)?;
     let fault = |faults| PlanError::Cases { path: path.to_owned(), faults };
     let faults = mutation_faults(&document.value);
@@ -266,6 +309,10 @@ fn read_cases(path: &Path, feature: &str) -> Result<Cases, PlanError> {
     }
     if cases.model_version.is_none() {
         return Err(fault(vec![Fault::new("model_version", "must be text: the model that wrote the specs")]));
+    }
+    let faults = document.lint(profile).faults;
+    if !faults.is_empty() {
+        return Err(fault(faults));
     }
     Ok(cases)
 }

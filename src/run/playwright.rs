@@ -1,6 +1,7 @@
-//! What `qa-pilot run` adds to a Playwright command, and nothing else: the JSON reporter, the output folder and the trace
-//! mode. Any other command has to leave `results.json` itself.
+//! What `qa-pilot run` adds to a Playwright command, and nothing else: the JSON reporter, the output folder, the trace mode
+//! and the choice of cases. Any other command has to leave `results.json` itself.
 
+use super::selection::Selection;
 use crate::host::profile::Capture;
 use std::path::Path;
 
@@ -33,7 +34,12 @@ pub enum CommandError {
 ///
 /// # Errors
 /// When there is no command, or a Playwright command carries an option that we have to set.
-pub fn plan(words: &[String], run_dir: &Path, capture: Capture) -> Result<PlannedCommand, CommandError> {
+pub fn plan(
+    words: &[String],
+    run_dir: &Path,
+    capture: Capture,
+    selection: &Selection,
+) -> Result<PlannedCommand, CommandError> {
     if words.is_empty() {
         return Err(CommandError::Empty);
     }
@@ -59,6 +65,8 @@ pub fn plan(words: &[String], run_dir: &Path, capture: Capture) -> Result<Planne
     out.push(format!("--trace={trace}"));
     let (reporters, rest) = take_reporters(options);
     out.push(format!("--reporter={reporters}"));
+    let (own, rest) = take_grep(rest);
+    out.push(format!("--grep={}", selection.grep(own.as_deref())));
     out.extend(rest);
     let sharded = options.iter().any(|word| word == "--shard" || word.starts_with("--shard="));
     Ok(PlannedCommand { words: out, playwright: true, sharded })
@@ -102,13 +110,57 @@ fn take_reporters(options: &[String]) -> (String, Vec<String>) {
     (named, rest)
 }
 
+/// The last `--grep` of the options, as Playwright takes it, and the other options in their order.
+fn take_grep(options: Vec<String>) -> (Option<String>, Vec<String>) {
+    let (mut named, mut rest) = (None, Vec::new());
+    let mut words = options.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            rest.push(word);
+            rest.extend(words.by_ref());
+        } else if word == "--grep" || word == "-g" {
+            named = words.next();
+        } else if let Some(value) = word.strip_prefix("--grep=") {
+            named = Some(value.to_owned());
+        } else if let Some(value) = word.strip_prefix("-g").filter(|value| !value.is_empty()) {
+            named = Some(value.strip_prefix('=').unwrap_or(value).to_owned());
+        } else {
+            rest.push(word);
+        }
+    }
+    (named, rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CaseId;
+
+    fn selection() -> Selection {
+        Selection { ids: vec![CaseId::parse("A-B-001").unwrap()], ..Selection::default() }
+    }
 
     fn planned(words: &str) -> Result<PlannedCommand, CommandError> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        plan(&words, Path::new("/run"), Capture::Always)
+        plan(&words, Path::new("/run"), Capture::Always, &selection())
+    }
+
+    #[test]
+    fn a_grep_of_the_users_is_taken_along() {
+        for given in ["--grep x", "--grep=x", "-g x", "-gx", "--grep y -g x"] {
+            let plan = planned(&format!("playwright test {given} a.spec.ts -- --grep z")).unwrap();
+            let rest = plan
+                .words
+                .iter()
+                .skip_while(|word| !word.starts_with("--grep="))
+                .cloned()
+                .collect::<Vec<_>>();
+            assert_eq!(
+                rest.join(" "),
+                format!("--grep={} a.spec.ts -- --grep z", selection().grep(Some("x"))),
+                "{given}"
+            );
+        }
     }
 
     #[test]
@@ -120,12 +172,13 @@ mod tests {
             "node node_modules/@playwright/test/cli.js test",
             "npx playwright@1.65.1 test",
         ] {
-            let plan = planned(&format!("{command} specs/a --grep x -- --trace off")).unwrap();
+            let plan = planned(&format!("{command} specs/a -- --trace off")).unwrap();
             assert!(plan.playwright, "{command}");
             assert_eq!(
                 plan.words.join(" "),
                 format!(
-                    "{command} --output=/run/test-results --trace=on --reporter=list,json specs/a --grep x -- --trace off"
+                    "{command} --output=/run/test-results --trace=on --reporter=list,json --grep={} specs/a -- --trace off",
+                    selection().grep(None)
                 )
             );
         }

@@ -38,7 +38,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("proxy", &["files", "model", "pattern", "policy", "record"]),
     ("publish", &["files", "gate", "host", "json", "model", "report", "yaml"]),
     ("record", &["files", "json", "model", "pattern", "policy"]),
-    ("render", &["files", "gate", "host", "model", "report", "run"]),
+    ("render", &["files", "gate", "host", "model", "publish", "report", "run"]),
     ("report", &["files", "host", "model", "playwright", "record"]),
     (
         "run",
@@ -51,6 +51,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "playwright",
             "policy",
             "proxy",
+            "publish",
             "record",
             "report",
             "yaml",
