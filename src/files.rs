@@ -132,6 +132,11 @@ pub fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
+/// Whether there is a folder at `path`, links followed.
+pub fn is_folder(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_dir())
+}
+
 /// The size of a regular file in bytes.
 ///
 /// # Errors

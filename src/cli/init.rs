@@ -1,8 +1,9 @@
-//! `qa-pilot init`: puts the fixture beside the specs.
+//! `qa-pilot init`: makes a repository ready for guarded runs.
 
 use crate::exit::Exit;
-use crate::files::{self, FileError};
+use crate::files::{self, DECLARED_CAP, FileError};
 use crate::host::profile::Profile;
+use crate::host::skeleton;
 use crate::playwright::fixture::WRITE_GUARD_TS;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -10,14 +11,28 @@ use std::path::{Path, PathBuf};
 
 /// The fixture's file name.
 const NAME: &str = "write-guard.ts";
+/// What git must leave out: run directories hold evidence.
+const IGNORED: &str = "testing/*/runs/";
+/// What a configuration may say besides; `qa-pilot run` does without.
+const SNIPPET: &str = "\
+in playwright.config.ts, for runs beside a guard that you start yourself (`qa-pilot run` does without):
 
-/// Writes the fixture that specs import `test` and `expect` from
+  outputDir: process.env.QA_PILOT_RUN_DIR ? `${process.env.QA_PILOT_RUN_DIR}/test-results` : 'test-results',
+
+in specs: import { test, expect } from './write-guard' in place of '@playwright/test', by a relative path
+";
+
+/// Makes a repository ready: a first profile, the fixture, and run directories out of version control
+///
+/// Looks at package.json and playwright.config for the profile, and marks what it had to guess. Asks nothing. A profile
+/// that is there stays as it is; a fixture that differs is replaced with --force alone.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  qa-pilot init e2e/specs    writes e2e/specs/write-guard.ts\n  qa-pilot init              writes it into each spec_dir of qa-pilot.config.yaml"
+    after_help = "Exit codes: 0 done, 1 a file that differs is there or a file cannot be written, 2 the profile is not valid.\n\n\
+    Examples:\n  qa-pilot init              qa-pilot.config.yaml, .gitignore, and write-guard.ts in each spec_dir\n  qa-pilot init e2e/specs    e2e/specs/write-guard.ts alone"
 )]
 pub(super) struct Init {
-    /// The folder of the specs [default: every spec_dir of the profile]
+    /// Write the fixture into this folder, and nothing else
     folder: Option<PathBuf>,
     /// The host profile
     #[arg(long, value_name = "FILE", default_value = "qa-pilot.config.yaml")]
@@ -29,50 +44,91 @@ pub(super) struct Init {
 
 impl Init {
     pub(super) fn run(self) -> Exit {
-        let folders = match &self.folder {
-            Some(folder) => BTreeSet::from([folder.clone()]),
-            None => match Profile::load(&self.profile) {
-                Ok(checked) => {
-                    let root = self.profile.parent().unwrap_or(Path::new(""));
-                    checked.profile.apps.values().map(|app| root.join(&app.spec_dir)).collect()
-                }
-                Err(error) => {
-                    super::fault(format_args!("{error}; or name the folder of the specs: qa-pilot init DIR"));
-                    return Exit::Usage;
-                }
-            },
+        let done = match &self.folder {
+            Some(folder) => self.fixture(folder),
+            None => self.repository(),
         };
-        for folder in folders {
-            let path = folder.join(NAME);
-            match self.place(&path) {
-                Ok(done) => super::data(format_args!("{done} {}\n", path.display())),
-                Err(FileError::Exists(path)) => {
-                    super::fault(format_args!(
-                        "{} is there and differs; `--force` replaces it by this version's",
-                        path.display()
-                    ));
-                    return Exit::Refused;
-                }
-                Err(error) => {
-                    super::fault(error);
-                    return Exit::Refused;
-                }
-            }
-        }
-        Exit::Ok
+        done.err().unwrap_or(Exit::Ok)
     }
 
-    /// Writes the file; one that is as we would write it is left alone.
-    fn place(&self, path: &Path) -> Result<&'static str, FileError> {
-        if files::is_file(path) && files::read_capped(path, files::DECLARED_CAP)? == WRITE_GUARD_TS.as_bytes()
-        {
-            return Ok("unchanged");
+    fn repository(&self) -> Result<(), Exit> {
+        let root = match self.profile.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let is_new = !files::is_file(&self.profile);
+        if is_new {
+            let text = skeleton::profile(&skeleton::look(root));
+            told(&self.profile, files::write_once(&self.profile, text.as_bytes()).map(|()| "wrote"))?;
         }
-        if self.force {
-            files::write_atomic(path, WRITE_GUARD_TS.as_bytes())?;
-        } else {
-            files::write_once(path, WRITE_GUARD_TS.as_bytes())?;
+        let profile = Profile::load(&self.profile).map_err(|error| {
+            super::fault(format_args!("{error}; or name the folder of the specs: qa-pilot init DIR"));
+            Exit::Usage
+        })?;
+        let folders: BTreeSet<PathBuf> =
+            profile.profile.apps.values().map(|app| root.join(&app.spec_dir)).collect();
+        folders.iter().try_for_each(|folder| self.fixture(folder))?;
+        let ignore = root.join(".gitignore");
+        told(&ignore, add_line(&ignore, IGNORED))?;
+        super::talk_lines(SNIPPET);
+        if is_new {
+            super::talk(format_args!(
+                "next: change the lines of {} marked CHANGE, then `qa-pilot profile check`",
+                self.profile.display()
+            ));
         }
-        Ok("wrote")
+        Ok(())
     }
+
+    /// Writes the fixture; one that is as we would write it is left alone.
+    fn fixture(&self, folder: &Path) -> Result<(), Exit> {
+        let path = folder.join(NAME);
+        let text = WRITE_GUARD_TS.as_bytes();
+        let is_same = files::read_capped(&path, DECLARED_CAP).is_ok_and(|found| found == text);
+        let done = match (is_same, self.force) {
+            (true, _) => Ok("unchanged"),
+            (false, true) => files::write_atomic(&path, text).map(|()| "wrote"),
+            (false, false) => files::write_once(&path, text).map(|()| "wrote"),
+        };
+        told(&path, done)
+    }
+}
+
+/// Says what was done to a file.
+fn told(path: &Path, done: Result<&'static str, FileError>) -> Result<(), Exit> {
+    match done {
+        Ok(done) => {
+            super::data(format_args!("{done} {}\n", path.display()));
+            Ok(())
+        }
+        Err(FileError::Exists(path)) => {
+            super::fault(format_args!(
+                "{} is there and differs; `--force` replaces it by this version's",
+                path.display()
+            ));
+            Err(Exit::Refused)
+        }
+        Err(error) => {
+            super::fault(error);
+            Err(Exit::Refused)
+        }
+    }
+}
+
+/// Adds a line to a file of lines that does not have it; what is there stays.
+fn add_line(path: &Path, line: &str) -> Result<&'static str, FileError> {
+    let mut text = match files::read_text(path, DECLARED_CAP) {
+        Err(FileError::Missing(_)) => String::new(),
+        other => other?,
+    };
+    if text.lines().any(|known| known.trim() == line) {
+        return Ok("unchanged");
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+    text.push('\n');
+    files::write_atomic(path, text.as_bytes())?;
+    Ok("wrote")
 }

@@ -5,6 +5,7 @@
 mod claims;
 mod gate;
 mod house;
+mod init;
 mod preflight;
 mod publish;
 mod report;
