@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::gate::{self, Approved, Inputs};
 use crate::host::statuses::Statuses;
-use crate::publish::payload::Facts;
+use crate::publish::payload::{Facts, Payload};
 use crate::publish::{Ledger, PublishError, Record};
 use crate::render::gate_text;
 
@@ -46,10 +46,14 @@ pub(super) struct Publish {
     /// Also keep the run's reduced record here, as RUN_ID.json
     #[arg(long, value_name = "DIR")]
     record_dir: Option<PathBuf>,
+    /// Without a tracker: also do the writes that are printed, below the profile's folder
+    #[arg(long)]
+    write: bool,
 }
 
 impl Publish {
     pub(super) fn run(self) -> Exit {
+        let root = self.profile.parent().map(Path::to_owned).unwrap_or_default();
         let inputs = Inputs {
             report: self.report,
             profile: self.profile,
@@ -68,7 +72,8 @@ impl Publish {
         super::talk_lines(gate_text::findings(&decision));
         let Ok(approved) = decision else { return Exit::Refused };
         let today = self.current_statuses.as_deref();
-        match tell(&approved, today, self.approved.as_deref(), self.record_dir.as_deref()) {
+        let root = self.write.then_some(root.as_path());
+        match tell(&approved, today, self.approved.as_deref(), self.record_dir.as_deref(), root) {
             Ok(payload) => {
                 super::data(String::from_utf8_lossy(&payload));
                 Exit::Ok
@@ -81,20 +86,27 @@ impl Publish {
     }
 }
 
-/// The payload's bytes, after the record was written where one is wanted.
+/// The payload's bytes, after the record was written where one is wanted, and a plan's writes done in `root`.
 fn tell(
     approved: &Approved,
     today: Option<&Path>,
     ledger: Option<&Path>,
     record_dir: Option<&Path>,
+    root: Option<&Path>,
 ) -> Result<Vec<u8>, PublishError> {
     let today = today.map(Statuses::today).transpose()?;
     let ledger = ledger.map(Ledger::read).transpose()?.flatten().unwrap_or_default();
     let facts = Facts::of(approved, today.as_ref(), ledger)?;
-    let payload = files::json_bytes(&facts.payload())?;
+    let payload = facts.payload();
+    let bytes = files::json_bytes(&payload)?;
     if let Some(folder) = record_dir {
         let path = Record::of(&facts)?.write(folder)?;
         super::talk(format!("record: {}", path.display()));
     }
-    Ok(payload)
+    match (&payload, root) {
+        (Payload::Plan(plan), Some(root)) => plan.write(root)?,
+        (_, Some(_)) => super::talk("note: there is a tracker, so --write has nothing to write"),
+        (_, None) => {}
+    }
+    Ok(bytes)
 }

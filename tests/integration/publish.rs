@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use qa_pilot::gate::{self, Approved, Inputs};
-use qa_pilot::publish::payload::Facts;
+use qa_pilot::publish::payload::{Facts, Payload};
 use qa_pilot::publish::{Ledger, PublishError, Record};
 use qa_pilot::report;
 use serde_json::json;
@@ -164,6 +164,25 @@ fn keys_stand_in_the_order_of_the_format() {
     let none = order(MODES[3]);
     assert_eq!(none.0, "mode statuses_file status_writes summary_file summary bugs_dir");
     assert_eq!(none.2, summary);
+}
+
+#[test]
+fn without_a_tracker_the_writes_are_done_and_nothing_else_changes() {
+    let run = Run::new(MODES[3], MARK, "executor", PERSON);
+    let approved = run.approved();
+    let facts = Facts::of(&approved, None, Ledger::default()).unwrap();
+    let Payload::Plan(plan) = facts.payload() else { panic!("there is no tracker") };
+    let statuses = run.0.path().join("testing/checkout/statuses.json");
+    fs_err::write(&statuses, r#"{"OTHER-CASE-001": "Retest", "CHECKOUT-ORDER-001": "Approved"}"#).unwrap();
+    plan.write(run.0.path()).unwrap();
+    let now = run.0.read_json("testing/checkout/statuses.json");
+    assert_eq!(now["OTHER-CASE-001"], "Retest");
+    assert_eq!(now["CHECKOUT-ORDER-001"], "Under Review");
+    assert_eq!(now["CHECKOUT-ORDER-011"], "Under Review");
+    assert_eq!(run.0.read_json(&format!("{RUN}/summary.json"))["counts"]["fail"], 1);
+    fs_err::write(&statuses, "[]").unwrap();
+    assert!(!plan.write(run.0.path()).unwrap_err().is_refusal());
+    assert_eq!(fs_err::read_to_string(&statuses).unwrap(), "[]");
 }
 
 #[test]

@@ -4,12 +4,13 @@
 //! field which a mode forbids has no place to stand in.
 
 mod case;
+mod plan;
 mod summary;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
 pub use case::{Attachment, Fields, LocalCase, ReferenceCase, TrackerCase};
+pub use plan::Plan;
 pub use summary::{LocalSummary, RequirementCoverage, Summary};
 
 use super::coverage::Coverage;
@@ -79,23 +80,6 @@ pub struct Sent<C, S> {
     pub cases: Vec<C>,
     /// The comment.
     pub summary: S,
-}
-
-/// What to write where there is no tracker; paths are relative to the repository.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plan {
-    /// Always `none`.
-    pub mode: Mode,
-    /// Where statuses are kept.
-    pub statuses_file: String,
-    /// The statuses that change, by case id.
-    pub status_writes: IndexMap<String, String>,
-    /// Where the summary goes.
-    pub summary_file: String,
-    /// The summary.
-    pub summary: Summary,
-    /// Where bugs go.
-    pub bugs_dir: String,
 }
 
 /// Everything about an approved run that payload and record are made of.
@@ -171,23 +155,7 @@ impl<'a> Facts<'a> {
                 cases: cases.iter().map(|case| LocalCase::of(self, case)).collect(),
                 summary: LocalSummary::of(self),
             }),
-            Mode::None => Payload::Plan(self.plan()),
-        }
-    }
-
-    fn plan(&self) -> Plan {
-        let run_dir = self.told.run_dir();
-        let writes = self.transitions.transitions.iter().map(|one| {
-            let name = self.profile.statuses.name(one.to);
-            (one.id.to_string(), name.to_owned())
-        });
-        Plan {
-            mode: self.mode,
-            statuses_file: format!("testing/{}/statuses.json", self.told.feature),
-            status_writes: writes.collect(),
-            summary_file: format!("{run_dir}/summary.json"),
-            summary: Summary::of(self),
-            bugs_dir: format!("{run_dir}/bugs/"),
+            Mode::None => Payload::Plan(Plan::of(self)),
         }
     }
 
