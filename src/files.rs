@@ -127,6 +127,11 @@ pub fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, F
     Ok(value)
 }
 
+/// Whether anything is at `path`, be it a link that leads nowhere.
+pub fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
 /// Whether there is a regular file at `path`, links followed.
 pub fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file())
@@ -240,6 +245,59 @@ pub fn create_new_folder(path: &Path) -> Result<(), FileError> {
         io::ErrorKind::AlreadyExists => FileError::Exists(path.to_owned()),
         _ => FileError::Io(error),
     })
+}
+
+/// An empty folder beside `path`, which [`publish`] moves there once it is whole; dropped before, it goes away.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn stage(path: &Path) -> Result<tempfile::TempDir, FileError> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    create_folder(parent)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".qa-pilot-").suffix(".tmp");
+    // A temporary folder is private by default; a run directory is as readable as the umask says.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", parent.display()));
+    Ok(builder.tempdir_in(parent).map_err(named)?)
+}
+
+/// Moves a folder that was staged to its place, where nothing may be.
+///
+/// # Errors
+/// When something is there, or it cannot be moved.
+pub fn publish(staged: tempfile::TempDir, path: &Path) -> Result<(), FileError> {
+    if is_there(path) {
+        return Err(FileError::Exists(path.to_owned()));
+    }
+    fs::rename(staged.path(), path)?;
+    // Nothing of that name is left to be cleared away.
+    let _ = staged.keep();
+    Ok(())
+}
+
+/// Copies a folder with all that is in it to `to`, which must not exist.
+///
+/// # Errors
+/// When something cannot be read or written, or is neither a folder nor a regular file: a link is not followed.
+pub fn copy_folder(from: &Path, to: &Path) -> Result<(), FileError> {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.map_err(io::Error::from)?;
+        let target = match entry.path().strip_prefix(from) {
+            Ok(inner) if inner.as_os_str().is_empty() => to.to_owned(),
+            Ok(inner) => to.join(inner),
+            Err(_) => return Err(FileError::NotRegular(entry.path().to_owned())),
+        };
+        if entry.file_type().is_dir() {
+            create_new_folder(&target)?;
+        } else if entry.file_type().is_file() {
+            fs::copy(entry.path(), target)?;
+        } else {
+            return Err(FileError::NotRegular(entry.path().to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// The real path of `path`, every link followed.

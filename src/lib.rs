@@ -9,6 +9,7 @@ pub mod files;
 pub mod gate;
 pub mod host;
 pub mod json;
+pub mod merge;
 pub mod model;
 pub mod pattern;
 pub mod playwright;

@@ -7,6 +7,7 @@ mod completions;
 mod env;
 mod gate;
 mod init;
+mod merge;
 mod profile;
 mod proxy;
 mod publish;
@@ -43,6 +44,7 @@ enum Command {
     Env(env::Env),
     Gate(gate::Gate),
     Init(init::Init),
+    Merge(merge::Merge),
     Profile(profile::Profile),
     Proxy(proxy::Proxy),
     Publish(publish::Publish),
@@ -73,6 +75,7 @@ pub fn main() -> Exit {
         Command::Env(command) => command.run(),
         Command::Gate(command) => command.run(),
         Command::Init(command) => command.run(),
+        Command::Merge(command) => command.run(),
         Command::Profile(command) => command.run(),
         Command::Proxy(command) => command.run(),
         Command::Publish(command) => command.run(),

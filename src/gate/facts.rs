@@ -82,6 +82,8 @@ pub struct Rerun {
     pub derived: Derived,
     /// Set when results.json is one shard of a run.
     pub shard: Option<Shard>,
+    /// What a merged run says that its shards do not.
+    pub unlike_shards: Vec<String>,
 }
 
 /// A file that the claim names as evidence.

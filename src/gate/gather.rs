@@ -11,9 +11,10 @@ use crate::host::cases::{Cases, mutation_faults};
 use crate::host::meta::{Meta, sha_mismatch};
 use crate::host::profile::Profile;
 use crate::host::statuses::Statuses;
+use crate::merge;
 use crate::model::Digest;
 use crate::playwright::results::Results;
-use crate::record::{Records, sweep};
+use crate::record::{FIXTURES, Records, sweep};
 use crate::report::{Derived, Outcome, RunPaths, derive, digests};
 use crate::{json, yaml};
 
@@ -73,27 +74,35 @@ fn cases(path: &Path) -> Result<CasesFact, GateError> {
 
 fn disk(facts: &Facts, base: &Path) -> Disk {
     let mut records = Records::new(base);
-    let rerun = rerun(&facts.claim, base, &mut records);
+    let meta = files::resolve_inside(base, META)
+        .and_then(|path| Meta::read(&path))
+        .map_err(|error| error.to_string());
+    let rerun = rerun(&facts.claim, base, meta.as_ref().ok(), &mut records);
     let listed: Vec<String> =
         facts.claim.entries().flat_map(|entry| entry.record_paths()).map(str::to_owned).collect();
     for path in &listed {
         records.load(path);
     }
-    let strays = sweep(base, &listed, &mut records);
+    let shards = meta.as_ref().map(|meta| meta.shards.as_slice()).unwrap_or_default();
+    let shared: Vec<String> = std::iter::once(FIXTURES.to_owned())
+        .chain(shards.iter().map(|shard| format!("{}/{FIXTURES}", shard.directory)))
+        .collect();
+    let strays = sweep(base, &shared, &listed, &mut records);
     let evidence = evidence(facts, rerun.as_ref().ok().map(|rerun| &rerun.derived), base);
-    let meta = files::resolve_inside(base, META)
-        .and_then(|path| Meta::read(&path))
-        .map_err(|error| error.to_string());
     Disk { meta, rerun, records, evidence, strays }
 }
 
-fn rerun(claim: &Claim, base: &Path, records: &mut Records) -> Result<Rerun, String> {
+fn rerun(claim: &Claim, base: &Path, meta: Option<&Meta>, records: &mut Records) -> Result<Rerun, String> {
     let path = files::resolve_inside(base, RESULTS).map_err(|error| error.to_string())?;
     let bytes = files::read_capped(&path, RESULTS_CAP).map_err(|error| error.to_string())?;
     let results = Results::parse(&bytes).map_err(|error| error.to_string())?;
     let paths = RunPaths::new(base, claim.text("run_id").unwrap_or_default());
     let mismatch = sha_mismatch(claim.text("sha_before"), claim.text("sha_after"));
-    Ok(Rerun { derived: derive(&results, &paths, mismatch, records), shard: results.shard })
+    Ok(Rerun {
+        derived: derive(&results, &paths, mismatch, records),
+        shard: results.shard,
+        unlike_shards: meta.map(|meta| merge::faults(base, meta, &results)).unwrap_or_default(),
+    })
 }
 
 /// Looks at every file that the claim names. Traces are hashed where they are pinned; elsewhere it is enough that they

@@ -1,6 +1,6 @@
 //! Time as the records spell it.
 
-use jiff::Timestamp;
+pub use jiff::Timestamp;
 
 /// The current time.
 pub fn now() -> Timestamp {
@@ -10,6 +10,11 @@ pub fn now() -> Timestamp {
 /// ISO 8601 in UTC with milliseconds: `2026-11-30T10:15:00.123Z`.
 pub fn iso(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
+/// Reads an ISO 8601 time that says its offset from UTC.
+pub fn read(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
 }
 
 /// The compact form that run ids start with: `20261130T101500Z`.

@@ -11,5 +11,5 @@ pub use format::{
     AttemptInfo, ControlEvent, Event, EventAction, GuardInfo, InScope, RequestEvent, WritesRecord,
 };
 pub use read::{Reading, Record, Records, parse};
-pub use sweep::{Stray, sweep};
+pub use sweep::{FIXTURES, Stray, sweep};
 pub use write::{EventId, MAX_EVENTS, Recorder, Written};

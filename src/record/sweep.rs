@@ -15,7 +15,7 @@ use crate::model::Digest;
 /// The name of a record file.
 const NAME: &str = "writes.json";
 /// Where specs keep what they share; not records of attempts.
-const FIXTURES: &str = "fixtures";
+pub const FIXTURES: &str = "fixtures";
 
 /// A record that no listed file accounts for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -26,8 +26,9 @@ pub struct Stray {
     pub why: String,
 }
 
-/// The strays below `run_dir`, in the order of their paths. `listed` are the paths that cases and fixtures name.
-pub fn sweep(run_dir: &Path, listed: &[String], records: &mut Records) -> Vec<Stray> {
+/// The strays below `run_dir`, in the order of their paths. `listed` are the paths that cases and fixtures name;
+/// what lies in the folders `shared` is of no attempt.
+pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut Records) -> Vec<Stray> {
     let mut free: BTreeMap<Digest, usize> = BTreeMap::new();
     let mut own: BTreeSet<PathBuf> = BTreeSet::new();
     // A file that is listed twice is one file, and pairs once.
@@ -37,6 +38,7 @@ pub fn sweep(run_dir: &Path, listed: &[String], records: &mut Records) -> Vec<St
         }
         own.extend(files::resolve_inside(run_dir, path).ok());
     }
+    let shared: Vec<PathBuf> = shared.iter().map(|folder| run_dir.join(folder)).collect();
     let mut strays = Vec::new();
     for entry in WalkDir::new(run_dir).sort_by_file_name() {
         let entry = match entry {
@@ -47,7 +49,10 @@ pub fn sweep(run_dir: &Path, listed: &[String], records: &mut Records) -> Vec<St
                 continue;
             }
         };
-        if entry.file_name() != NAME || entry.file_type().is_dir() || in_fixtures(run_dir, entry.path()) {
+        if entry.file_name() != NAME
+            || entry.file_type().is_dir()
+            || shared.iter().any(|folder| entry.path().starts_with(folder))
+        {
             continue;
         }
         let path = relative(run_dir, entry.path());
@@ -72,10 +77,6 @@ pub fn sweep(run_dir: &Path, listed: &[String], records: &mut Records) -> Vec<St
     strays
 }
 
-fn in_fixtures(run_dir: &Path, path: &Path) -> bool {
-    path.strip_prefix(run_dir).ok().and_then(|inner| inner.iter().next()).is_some_and(|top| top == FIXTURES)
-}
-
 fn relative(run_dir: &Path, path: &Path) -> String {
     let inner = path.strip_prefix(run_dir).unwrap_or(path);
     inner.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
@@ -92,7 +93,10 @@ mod tests {
         }
         let listed: Vec<String> = listed.iter().map(|path| (*path).to_owned()).collect();
         let mut records = Records::new(folder.path());
-        sweep(folder.path(), &listed, &mut records).into_iter().map(|stray| stray.path).collect()
+        sweep(folder.path(), &[FIXTURES.to_owned()], &listed, &mut records)
+            .into_iter()
+            .map(|stray| stray.path)
+            .collect()
     }
 
     #[test]
@@ -142,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         files::write_atomic(&folder.path().join("a.json"), b"1").unwrap();
         fs_err::os::unix::fs::symlink("a.json", folder.path().join("writes.json")).unwrap();
-        let found = sweep(folder.path(), &["a.json".to_owned()], &mut Records::new(folder.path()));
+        let found = sweep(folder.path(), &[], &["a.json".to_owned()], &mut Records::new(folder.path()));
         assert_eq!(found.len(), 1);
     }
 }

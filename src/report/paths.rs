@@ -28,6 +28,12 @@ impl RunPaths {
         Self { roots, run_id: run_id.to_owned() }
     }
 
+    /// The same, and paths below `directory`, where the run was before.
+    pub fn formerly(mut self, directory: &str) -> Self {
+        self.roots.push(segments(directory, false));
+        self
+    }
+
     /// The run-relative form of a path. One that leads out of the run directory stays recognisable as such: it begins
     /// with `..` or with a drive.
     pub fn relative(&self, raw: &str) -> String {
@@ -128,6 +134,14 @@ mod tests {
             "x/RUN-1/trace.zip",
             "where it is now comes first"
         );
+    }
+
+    #[test]
+    fn below_a_place_that_is_named_otherwise() {
+        let paths = RunPaths::new(Path::new("/srv/merged/shard-1"), "RUN-1").formerly("/home/ci/one");
+        assert_eq!(paths.relative("/home/ci/one/test-results/a/trace.zip"), "test-results/a/trace.zip");
+        assert_eq!(paths.relative("/x/RUN-1/a/trace.zip"), "a/trace.zip");
+        assert!(!files::is_inner(&paths.relative("/home/ci/two/trace.zip")));
     }
 
     #[test]

@@ -319,7 +319,7 @@ fn judge(
     // The gate says again what the report warned of, except where there is no gate.
     if planned.sharded {
         notes.extend(written.warnings);
-        notes.push("this is one shard of a run; merge the shards' directories and gate the whole".to_owned());
+        notes.push("this is one shard of a run; make one run of all shards with `qa-pilot merge`, then report and gate that".to_owned());
         return (Some(written.report), None);
     }
     let inputs = gate::Inputs {

@@ -6,6 +6,7 @@ mod claims;
 mod gate;
 mod house;
 mod init;
+mod merge;
 mod preflight;
 mod publish;
 mod report;

@@ -47,7 +47,7 @@ pub struct Shard {
 }
 
 /// One titled test of a file, with an entry for each project and repetition.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, PartialEq)]
 pub struct Spec<'a> {
     /// The title of the test itself, without those of its describes.
     #[serde(borrow)]
@@ -58,7 +58,7 @@ pub struct Spec<'a> {
 }
 
 /// A spec in one project.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, PartialEq)]
 pub struct Entry<'a> {
     /// The project's name; empty when the configuration has none.
     #[serde(default, rename = "projectName", deserialize_with = "or_default", borrow)]
@@ -69,7 +69,7 @@ pub struct Entry<'a> {
 }
 
 /// One try.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, PartialEq)]
 pub struct Attempt<'a> {
     /// `passed`, `failed`, `timedOut`, `skipped`, `interrupted`; other words mean that nothing was shown.
     #[serde(default, deserialize_with = "or_default", borrow)]
@@ -92,7 +92,7 @@ pub struct Attempt<'a> {
 }
 
 /// An error: thrown `Error`s have a message, other thrown values a value.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, PartialEq)]
 pub struct TestError<'a> {
     /// The message, colours included.
     #[serde(default, borrow)]
@@ -110,7 +110,7 @@ impl TestError<'_> {
 }
 
 /// A file or a body that an attempt attached.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, PartialEq)]
 pub struct Attachment<'a> {
     /// Its name, such as `trace`.
     #[serde(default, deserialize_with = "or_default", borrow)]

@@ -10,7 +10,7 @@ use crate::files;
 
 pub(super) const RULE: Rule = Rule {
     code: "rule 1b",
-    description: "The report says what results.json and the write records in the run directory say, and every record belongs to a reported attempt",
+    description: "The report says what results.json and the write records in the run directory say, and every record belongs to a reported attempt of this run; a merged run is its shards",
     mend: "Keep the run directory whole and write the report from it with `qa-pilot report`; a run with errors outside tests must be repeated",
     check,
 };
@@ -33,6 +33,9 @@ fn check(facts: &Facts, findings: &mut Findings) {
             findings.refuse("results.json", format!("cannot be used, so nothing can be recounted: {why}"))
         }
         Ok(rerun) => {
+            for fault in &rerun.unlike_shards {
+                findings.refuse("shards", fault);
+            }
             errors(facts, &rerun.derived.errors, findings);
             rebuild::check(&facts.claim, &rerun.derived, findings);
             attempts::check(facts, &rerun.derived, findings);
