@@ -16,6 +16,7 @@ mod preflight;
 mod run_log;
 mod screen;
 mod selection;
+mod specs_file;
 
 use build_id::BuildIdError;
 pub use directory::RunDirectory;
@@ -190,6 +191,9 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let mut ending = None;
     if let Some(report) = &report {
         notes.extend(aftermath::notes(plan, report));
+        if let Err(error) = specs_file::merge(plan, &directory.results()) {
+            notes.push(format!("where specs are was not noted: {error}"));
+        }
         match aftermath::stability(plan, report, directory.id.as_str(), whole) {
             Ok(told) => notes.extend(told),
             Err(why) => notes.push(why),

@@ -168,6 +168,29 @@ fn greens_of_stabilization_runs_are_counted_in_a_row() {
 }
 
 #[test]
+fn a_run_notes_where_specs_are_and_keeps_what_it_did_not_see() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let specs = "testing/checkout/specs.json";
+    host.write("specs/elsewhere/pay.spec.ts", "");
+    host.write(specs, r#"{"CHECKOUT-ORDER-009": "specs/nine.spec.ts"}"#);
+    let results = serde_json::json!({
+        "config": {"rootDir": host.path().join("specs")},
+        "suites": [{"title": "a", "specs": [
+            {"title": format!("{ID} pays"), "file": "elsewhere/pay.spec.ts", "tests": []},
+            {"title": format!("{ID} gone"), "file": "gone.spec.ts", "tests": []},
+            {"title": "CHECKOUT-ORDER-008 is no case", "file": "elsewhere/pay.spec.ts", "tests": []},
+            {"title": format!("{ID} outside"), "file": "../../../../etc/passwd", "tests": []}
+        ]}]
+    });
+    run(&host, &[], &["sh", "-c", &format!("printf '%s' '{results}' > \"$QA_PILOT_RUN_DIR/results.json\"")]);
+    let now = fs_err::read_to_string(host.path().join(specs)).unwrap();
+    let wanted =
+        serde_json::json!({"CHECKOUT-ORDER-009": "specs/nine.spec.ts", ID: "specs/elsewhere/pay.spec.ts"});
+    assert_eq!(serde_json::from_str::<Value>(&now).unwrap(), wanted);
+}
+
+#[test]
 fn a_pipeline_ends_as_its_verdict_does() {
     let version = VersionServer::start(BUILD);
     for (status, exit, message) in [

@@ -27,6 +27,8 @@ pub enum ResultsError {
 pub struct Results<'a> {
     /// Playwright's version, where the report names it.
     pub version: Option<Text<'a>>,
+    /// The folder that files of specs are relative to, absolute on the machine that ran.
+    pub root_dir: Option<Text<'a>>,
     /// Set when this is one shard of a run.
     pub shard: Option<Shard>,
     /// When the run started, ISO 8601, where the report has `stats`.
@@ -52,6 +54,9 @@ pub struct Spec<'a> {
     /// The title of the test itself, without those of its describes.
     #[serde(borrow)]
     pub title: Text<'a>,
+    /// The file that it stands in, relative to the report's root folder; empty where the report does not say.
+    #[serde(default, deserialize_with = "or_default", borrow)]
+    pub file: Text<'a>,
     /// One for each project, and each repetition of it.
     #[serde(default, deserialize_with = "or_default", borrow)]
     pub tests: Vec<Entry<'a>>,
@@ -159,6 +164,7 @@ impl<'a> Results<'a> {
             .map_err(|source| ResultsError::Shape { place: "a nested suite".to_owned(), source })?;
         Ok(Self {
             version: file.config.version,
+            root_dir: file.config.root_dir,
             shard: file.config.shard,
             start_time: file.stats.start_time,
             errors: file.errors,
@@ -191,6 +197,8 @@ struct File<'a> {
 struct Config<'a> {
     #[serde(default, borrow)]
     version: Option<Text<'a>>,
+    #[serde(default, rename = "rootDir", borrow)]
+    root_dir: Option<Text<'a>>,
     #[serde(default)]
     shard: Option<Shard>,
 }
