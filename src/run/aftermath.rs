@@ -8,8 +8,8 @@ use crate::model::{CaseId, RunKind};
 use crate::publish::ci::{self, Ending};
 use crate::report::{CaseEntry, Report};
 
-/// Notes about the run as a whole; a line each.
-pub(super) fn notes(plan: &Plan, report: &Report) -> Vec<String> {
+/// Notes about the run as a whole; a line each. A shard is not the whole: of it nothing is said to be missing.
+pub(super) fn notes(plan: &Plan, report: &Report, sharded: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let (blocked, total) = (report.summary.blocked, report.summary.total());
     if blocked * 10 > total {
@@ -19,7 +19,7 @@ pub(super) fn notes(plan: &Plan, report: &Report) -> Vec<String> {
     }
     let ran = |id: &&CaseId| report.cases.iter().any(|case| case.id == **id);
     let missing: Vec<&str> = plan.selection.ids.iter().filter(|id| !ran(id)).map(CaseId::as_str).collect();
-    if !missing.is_empty() {
+    if !missing.is_empty() && !sharded {
         notes.push(format!(
             "{} of {} approved cases have no test in this run: {}",
             missing.len(),

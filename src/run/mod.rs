@@ -190,7 +190,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let (report, decision) = judge(plan, &planned, &directory, &meta, &mut notes);
     let mut ending = None;
     if let Some(report) = &report {
-        notes.extend(aftermath::notes(plan, report));
+        notes.extend(aftermath::notes(plan, report, planned.sharded));
         if let Err(error) = specs_file::merge(plan, &directory.results()) {
             notes.push(format!("where specs are was not noted: {error}"));
         }
