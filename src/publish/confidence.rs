@@ -94,3 +94,58 @@ fn weight(case: &Case) -> u64 {
         _ => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The confidence in cases, each with priority, whether it is approved, and whether it passed.
+    fn of(cases: &[(&str, bool, bool)]) -> Confidence {
+        let id = |index: usize| format!("A-B-{index:03}");
+        let list: Vec<_> = cases
+            .iter()
+            .enumerate()
+            .map(|(index, (priority, ..))| json!({"id": id(index), "priority": priority}))
+            .collect();
+        let pairs = |value: &dyn Fn(&(&str, bool, bool)) -> &'static str| -> serde_json::Map<String, serde_json::Value> {
+            cases.iter().enumerate().map(|(index, case)| (id(index), value(case).into())).collect()
+        };
+        let statuses = pairs(&|(_, approved, _)| if *approved { "Approved" } else { "Under Review" });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("verdicts.json");
+        let verdicts = json!(pairs(&|(.., passed)| if *passed { "pass" } else { "fail" }));
+        crate::files::write_atomic(&path, verdicts.to_string().as_bytes()).unwrap();
+        confidence(
+            &Cases::from_value(&json!({ "cases": list })).unwrap(),
+            &Statuses::from_value(statuses.into()).unwrap_or_default(),
+            &StatusNames::default(),
+            &Verdicts::read(&path).unwrap(),
+        )
+    }
+
+    #[test]
+    fn approved_passes_by_weight_and_p0_vetoes() {
+        let mixed = of(&[("P0", true, true), ("P1", true, false), ("P2", false, true)]);
+        assert_eq!(
+            (mixed.score, mixed.ready, mixed.label.as_str(), mixed.why),
+            (Some(0.5), true, "50%", None)
+        );
+        let broken = of(&[("P0", true, false), ("P1", true, true)]);
+        assert_eq!((broken.score, broken.ready, broken.label.as_str()), (Some(0.4), false, "Not Ready"));
+        let nothing = of(&[("P1", false, true)]);
+        assert_eq!((nothing.score, nothing.ready, nothing.label.as_str()), (Some(0.0), false, "Not Ready"));
+        let unknown = of(&[]);
+        assert_eq!((unknown.score, unknown.ready, unknown.label.as_str()), (None, false, "Unknown"));
+        assert!(of(&[("P1", true, true)]).why.unwrap().contains("no P0"));
+    }
+
+    #[test]
+    fn a_score_that_rounds_to_nothing_is_told_exactly() {
+        let mut cases = vec![("P0", true, true)];
+        cases.extend([("P1", false, true); 400]);
+        let tiny = of(&cases);
+        assert_eq!((tiny.ready, tiny.label.as_str()), (true, "0%"));
+        assert_eq!(tiny.why.unwrap(), format!("the exact score is {}", 3.0 / 803.0));
+    }
+}

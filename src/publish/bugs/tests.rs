@@ -179,3 +179,38 @@ fn ledgers_that_are_none_are_refused() {
         assert_eq!(crate::files::read_capped(&path, 99).unwrap(), text.as_bytes());
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn no_failure_text_leaves_where_evidence_stays_local(
+        text in "\\PC{0,80}", env_text in "[ -~]{0,30}"
+    ) {
+        let mark = "QZMARKQZ";
+        let mut told = told("prod");
+        told.cases[0].failure = Some(format!("{env_text}{mark} {text} https://{mark}.test /home/{mark}"));
+        let (cases, profile) = (cases(), profile("clickup"));
+        let inputs = Inputs { told: &told, cases: &cases, profile: Some(&profile), specs: &BTreeMap::new() };
+        let filed = bugs(inputs, &[ID.to_owned()], &BugLedger::default()).unwrap();
+        let all = serde_json::to_string(&filed).unwrap();
+        for word in [mark, "shop.test", "tester", "chromium-156", "storefront", "://", "/home/"] {
+            proptest::prop_assert!(!all.contains(word), "{} in {}", word, all);
+        }
+    }
+
+    #[test]
+    fn no_failure_text_closes_its_fence(text in "[`~#<>a\\n ]{0,60}") {
+        let mut told = told("qa");
+        told.cases[0].failure = Some(format!("x{text}"));
+        let (cases, profile) = (cases(), profile("clickup"));
+        let inputs = Inputs { told: &told, cases: &cases, profile: Some(&profile), specs: &BTreeMap::new() };
+        let body = &bugs(inputs, &[ID.to_owned()], &BugLedger::default()).unwrap().create[0].body;
+        let after = body.split("## What failed\n\n").nth(1).unwrap();
+        let fence = after.lines().next().unwrap();
+        let inner = after.lines().skip(1).take_while(|line| *line != "## Steps to reproduce").collect::<Vec<_>>();
+        let closing: Vec<usize> = inner.iter().enumerate().filter(|(_, line)| line.trim().starts_with(fence)).map(|(at, _)| at).collect();
+        // The fence, then one blank line before the next section.
+        proptest::prop_assert_eq!(closing, vec![inner.len() - 2], "{}", body);
+    }
+}
