@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{self, DECLARED_CAP, FileError};
+use crate::json;
 
 /// A run's identity. Key order is part of the format. What a run does not know is null; keys that we do not know are
 /// left alone.
@@ -90,8 +91,11 @@ impl Meta {
     /// When they are no object of this shape.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, FileError> {
         // serde would read a list as the fields in their order.
-        let object: serde_json::Map<String, serde_json::Value> = files::parse_json(path, bytes)?;
-        serde_path_to_error::deserialize(serde_json::Value::Object(object)).map_err(|error| FileError::Json {
+        let value = json::parse(path, bytes)?;
+        if !value.is_object() {
+            return Err(FileError::Json { path: path.to_owned(), message: "is no object".to_owned() });
+        }
+        serde_path_to_error::deserialize(value).map_err(|error| FileError::Json {
             path: path.to_owned(),
             message: format!("{}: {}", error.path(), error.inner()),
         })
@@ -158,6 +162,8 @@ mod tests {
         for text in ["[]", "null", "", "{", "\"x\""] {
             assert!(error(text).starts_with("m.json: "), "{text}");
         }
+        let twice = error(r#"{"run_kind":"ci","run_kind":"verdict"}"#);
+        assert!(twice.contains("\"run_kind\" stands twice"), "{twice}");
     }
 
     #[test]

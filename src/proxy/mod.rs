@@ -27,6 +27,10 @@ mod tls;
 mod tunnel;
 mod upstream;
 
+/// For the fuzz targets, which read heads and chunks as the wire brings them.
+#[doc(hidden)]
+pub use head::framing;
+
 pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
 pub use serve::{Guard, ProxyError, Ready, start};
 pub use stats::Counts;

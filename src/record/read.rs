@@ -49,6 +49,8 @@ pub struct Reading {
     pub record: Option<Record>,
     /// Why it does not speak for its attempt.
     pub fault: Option<String>,
+    /// The file, every link followed; none when there is none.
+    pub file: Option<PathBuf>,
 }
 
 impl Reading {
@@ -94,9 +96,10 @@ impl Records {
 }
 
 fn read(run_dir: &Path, path: &str) -> Reading {
-    let bytes = files::resolve_inside(run_dir, path).and_then(|found| files::read_capped(&found, RECORD_CAP));
-    match bytes {
-        Ok(bytes) => parse(&bytes),
+    let read = files::resolve_inside(run_dir, path)
+        .and_then(|found| files::read_capped(&found, RECORD_CAP).map(|bytes| (bytes, found)));
+    match read {
+        Ok((bytes, found)) => Reading { file: Some(found), ..parse(&bytes) },
         Err(error) => Reading::unreadable(error.to_string()),
     }
 }
@@ -123,9 +126,23 @@ pub fn parse(bytes: &[u8]) -> Reading {
         attempt: attempt(&object, &mut faults),
         signatures_sha256: text(&object, "signatures_sha256"),
     };
+    // Our own guard always writes these; without them a record would be judged by less.
+    if object.contains_key("version") {
+        for key in ["attempt", "signatures_sha256", "origins"] {
+            if object.get(key).is_none_or(Value::is_null) {
+                faults.push(format!("states a version and lacks {key}"));
+            }
+        }
+    }
     match object.get("events").and_then(Value::as_array) {
         None => faults.push("lists no events".to_owned()),
         Some(events) => {
+            let known = |event: &&Value| {
+                matches!(event.get("action").and_then(Value::as_str), Some("block" | "observe"))
+            };
+            if events.iter().filter(known).count() != events.len() {
+                faults.push("lists an event that neither blocked nor observed".to_owned());
+            }
             for (action, stated) in [("block", record.blocked), ("observe", record.observed)] {
                 let listed =
                     events.iter().filter(|event| event.get("action").and_then(Value::as_str) == Some(action));
@@ -137,7 +154,7 @@ pub fn parse(bytes: &[u8]) -> Reading {
         }
     }
     let fault = (!faults.is_empty()).then(|| faults.join("; "));
-    Reading { digest, record: Some(record), fault }
+    Reading { digest, record: Some(record), fault, file: None }
 }
 
 fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
@@ -202,6 +219,9 @@ mod tests {
             (r#""events":[{"kind":"request","action":"block"}]"#, r#""events":null"#),
             (r#""prefix":null"#, r#""prefix":null,"attempt":{"retry":"0"}"#),
             (r#""prefix":null"#, r#""prefix":null,"origins":[1]"#),
+            (r#""prefix":null"#, r#""prefix":null,"version":1"#),
+            (r#""action":"block"}"#, r#""action":"block"},{"kind":"request","action":"Block"}"#),
+            (r#""action":"block"}"#, r#""action":"block"},null"#),
         ] {
             let reading = parse(SOUND.replace(from, to).as_bytes());
             assert!(!reading.is_installed() && reading.sound().is_none(), "{to}");

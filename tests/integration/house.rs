@@ -28,7 +28,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("exit", &[]),
     ("files", &["model"]),
     ("gate", &["files", "host", "json", "merge", "model", "playwright", "record", "report", "yaml"]),
-    ("host", &["files", "model", "pattern", "policy", "yaml"]),
+    ("host", &["files", "json", "model", "pattern", "policy", "yaml"]),
     ("json", &["files"]),
     ("lib", &[]),
     ("main", &[]),

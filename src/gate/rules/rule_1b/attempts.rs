@@ -13,7 +13,7 @@ pub(super) fn check(facts: &Facts, derived: &Derived, findings: &mut Findings) {
     let records = &facts.disk.records;
     let names_runs =
         derived.tries.iter().flat_map(|attempt| &attempt.records).any(|path| run_of(records, path).is_some());
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut used) = (BTreeSet::new(), BTreeSet::new());
     for attempt in &derived.tries {
         if attempt.retry != attempt.index {
             let message = format!(
@@ -27,9 +27,14 @@ pub(super) fn check(facts: &Facts, derived: &Derived, findings: &mut Findings) {
             if names_runs && let Some(message) = stranger(facts, shard, path) {
                 findings.refuse(attempt.subject.place(), message);
             }
+            let file = records.get(path).and_then(|reading| reading.file.as_deref());
+            if file.is_some_and(|file| !used.insert(file)) {
+                findings
+                    .refuse(attempt.subject.place(), format!("the record {path} is attached to two tries"));
+            }
             let record = records.get(path).and_then(|reading| reading.record.as_ref());
             let Some(named) = record.and_then(|record| record.attempt.as_ref()) else { continue };
-            if is_failure(named) && attempt.outcome != Outcome::Failed {
+            if is_worse(named, attempt.outcome) {
                 let status = named.status.as_deref().unwrap_or_default();
                 let message = format!(
                     "the record {path} says that its try ended as {status}, and results.json does not"
@@ -72,9 +77,14 @@ fn stranger(facts: &Facts, shard: Option<&ShardMeta>, path: &str) -> Option<Stri
     }
 }
 
-/// Whether the guard was told that the try had failed. What happens after that can only make a try worse.
-fn is_failure(named: &AttemptInfo) -> bool {
-    named.status.as_deref().map(Outcome::of) == Some(Outcome::Failed)
+/// Whether the guard was told a worse end than the one that is reported. What happens after it was told can only make a try
+/// worse.
+fn is_worse(named: &AttemptInfo, reported: Outcome) -> bool {
+    match named.status.as_deref().map(Outcome::of) {
+        None | Some(Outcome::Passed) => false,
+        Some(Outcome::Failed) => reported != Outcome::Failed,
+        Some(_) => reported == Outcome::Passed,
+    }
 }
 
 fn differences(attempt: &Try, named: &AttemptInfo) -> Vec<(&'static str, String, String)> {
