@@ -166,7 +166,7 @@ function makeHost(name, count) {
 function recordOf(index, title) {
   return {
     installed: true, policy: 'read-only', prefix: null, scope_urls: [], write_signatures: 1, routed_requests: 10 + index, blocked: 0,
-    observed: 0, events: [], version: 1,
+    observed: 0, events: [],
     attempt: { test_id: `id${index}`, retry: 0, interval: 1, project: 'chromium', title, file: 'checkout.spec.ts', line: index,
       worker_index: 0, status: 'passed', run_id: runId },
     documents: 1, origins: ['https://qa.shop.example'],
