@@ -44,7 +44,8 @@ try {
   await traces();
   await results();
 } finally {
-  rmSync(root, { recursive: true });
+  if (process.env.QA_PILOT_KEEP) console.log(root);
+  else rmSync(root, { recursive: true });
 }
 
 /// `report` and `gate` over many traces.
