@@ -1,8 +1,8 @@
 //! ECMAScript patterns: a pattern in a profile means what `new RegExp(pattern)`, without flags, means.
 //!
 //! The linear-time `regex` crate runs it where both mean the same; look-around, backreferences and the odd corners run on
-//! `regress`, an ECMAScript engine. Without the `u` flag ECMAScript sees UTF-16 units, so text with characters beyond the
-//! Basic Multilingual Plane goes to `regress` as such units.
+//! `regress`, an ECMAScript engine. Without the `u` flag ECMAScript sees UTF-16 units, so that a character beyond the Basic
+//! Multilingual Plane counts as two.
 
 mod translate;
 
@@ -39,13 +39,14 @@ impl Pattern {
 
     /// Whether the pattern matches anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        if beyond_bmp(text) {
-            let units: Vec<u16> = text.encode_utf16().collect();
-            return self.exact.find_from_ucs2(&units, 0).next().is_some();
-        }
-        match &self.linear {
-            Some(linear) => linear.is_match(text),
-            None => self.exact.find(text).is_some(),
+        match (&self.linear, beyond_bmp(text)) {
+            (Some(linear), false) => linear.is_match(text),
+            (Some(linear), true) => linear.is_match(&in_units(text)),
+            (None, false) => self.exact.find(text).is_some(),
+            (None, true) => {
+                let units: Vec<u16> = text.encode_utf16().collect();
+                self.exact.find_from_ucs2(&units, 0).next().is_some()
+            }
         }
     }
 
@@ -85,6 +86,19 @@ impl PartialEq for Pattern {
 }
 
 impl Eq for Pattern {}
+
+/// `text` with each character beyond the BMP as two that a translated pattern treats as it treats surrogates.
+fn in_units(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c > '\u{ffff}' {
+            out.extend([translate::SURROGATE; 2]);
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
 
 fn beyond_bmp(text: &str) -> bool {
     // Such characters are exactly those whose UTF-8 starts with 0xF0 or more.
@@ -193,6 +207,14 @@ mod tests {
             if let Some(linear) = &pattern.linear {
                 prop_assert_eq!(linear.is_match(&text), pattern.exact.find(&text).is_some(), "{} on {:?}", source, text);
             }
+        }
+
+        #[test]
+        fn characters_beyond_the_bmp_are_two_units(source in a_pattern(), text in r"[ab1_ 😀\u{e000}\n]{0,6}") {
+            let pattern = Pattern::new(&source).unwrap();
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let exact = pattern.exact.find_from_ucs2(&units, 0).next().is_some();
+            prop_assert_eq!(pattern.is_match(&text), exact, "{} on {:?}", source, text);
         }
 
         #[test]

@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::files;
 use crate::model::Policy;
-use crate::policy::MutationConfig;
+use crate::policy::{MutationConfig, UnsafeMethods};
 use crate::proxy::{self, Config, Guard, ProxyError};
 use crate::run::page_script;
 use clap::Args;
@@ -108,6 +108,11 @@ impl Proxy {
                 Fault::Input(format!("QA_PILOT_MUTATION_CONFIG: {}", faults.join("; ")))
             })?;
         let script = page_script(&policy, &mutation);
+        if mutation.write_signatures.is_empty() && mutation.unsafe_methods == UnsafeMethods::Ignore {
+            super::talk(
+                "warning: QA_PILOT_MUTATION_CONFIG names no write signature, so no request counts as a write; give it the profile's mutation block as JSON",
+            );
+        }
         let drain = Duration::from_millis(self.drain_ms);
         Ok(Config {
             listen: self.listen,

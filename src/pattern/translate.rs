@@ -9,8 +9,15 @@ const NOT_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
 const SPACE: &str =
     r"\t\n\x0B\x0C\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}";
 
+/// Stands for half a character beyond the BMP. Only a pattern that names it, or begins a range with it, could tell it from
+/// a surrogate, and such a pattern is not translated.
+pub(super) const SURROGATE: char = '\u{e000}';
+
 /// `source` in the syntax of the `regex` crate, when it means the same there for text within the BMP.
 pub(super) fn to_linear(source: &str) -> Option<String> {
+    if source.contains(SURROGATE) || source.to_ascii_lowercase().contains("\\ue000") {
+        return None;
+    }
     let mut out = String::with_capacity(source.len() + 16);
     let mut rest = source.chars().peekable();
     while let Some(c) = rest.next() {

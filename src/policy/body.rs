@@ -108,8 +108,20 @@ fn form_kind(content_type: &str) -> Option<FormKind> {
     }
 }
 
-fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
-    content_type.split([';', ',']).find_map(|part| {
+/// The parameter `name` of a header value; separators within quotes are none (RFC 9110, section 5.6.4).
+fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
+    let mut quoted = false;
+    let mut escaped = false;
+    let separates = |c: char| {
+        let after_backslash = std::mem::take(&mut escaped);
+        match c {
+            '\\' if quoted && !after_backslash => escaped = true,
+            '"' if !after_backslash => quoted = !quoted,
+            _ => {}
+        }
+        matches!(c, ';' | ',') && !quoted
+    };
+    value.split(separates).find_map(|part| {
         let (key, value) = part.split_once('=')?;
         key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
     })
@@ -128,7 +140,14 @@ fn text_of(content_type: &str, bytes: &[u8]) -> Result<String, String> {
         [0xfe, 0xff, rest @ ..] => return Ok(utf16(rest, u16::from_be_bytes)),
         _ => {}
     }
-    match parameter(content_type, "charset").unwrap_or("utf-8").to_ascii_lowercase().as_str() {
+    let charset = parameter(content_type, "charset");
+    // Text of JSON and the like begins with ASCII, and some servers tell UTF-16 by that (RFC 4627, section 3).
+    match bytes {
+        [0, 1..=255, ..] if charset.is_none() => return Ok(utf16(bytes, u16::from_be_bytes)),
+        [1..=255, 0, ..] if charset.is_none() => return Ok(utf16(bytes, u16::from_le_bytes)),
+        _ => {}
+    }
+    match charset.unwrap_or("utf-8").to_ascii_lowercase().as_str() {
         "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(lossy(bytes)),
         "iso-8859-1" | "latin1" | "windows-1252" | "iso-8859-15" => {
             Ok(bytes.iter().map(|byte| char::from(*byte)).collect())
@@ -277,6 +296,20 @@ mod tests {
         assert!(matches!(read(&kind, b"--x\r\nnonsense"), Body::Unjudgeable(_)));
         assert!(matches!(read(&kind, &body.as_bytes()[..40]), Body::Unjudgeable(_)), "cut short");
         assert!(matches!(read(&[("content-type", "multipart/form-data")], b"a"), Body::Unjudgeable(_)));
+    }
+
+    #[test]
+    fn separators_in_quotes_are_none() {
+        let value = r#"form-data; filename="x;name=q\"; name=z"; name="_method""#;
+        assert_eq!(parameter(value, "name"), Some("_method"));
+        assert_eq!(parameter("multipart/form-data; boundary=\"a;b\"", "boundary"), Some("a;b"));
+    }
+
+    #[test]
+    fn utf_16_without_a_mark_is_read() {
+        let bytes: Vec<u8> = "{\"query\":\"mutation\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let Body::Text(text) = Body::read(&HeaderMap::new(), &bytes) else { panic!("it is text") };
+        assert!(text.any(|text| text.contains("mutation")));
     }
 
     proptest! {

@@ -204,7 +204,7 @@ fn note_permitted(
     socket: bool,
 ) -> Result<Option<EventId>, ()> {
     if permit.is_unclassified() {
-        ledger.with(|recorder| recorder.unclassified());
+        ledger.unclassified();
     }
     let Some(Observation { reason, effective_method, scope }) = permit.observed() else { return Ok(None) };
     let mut event = event(EventAction::Observe, reason, method, url);

@@ -12,6 +12,7 @@ pub struct Stats {
     requests: AtomicU64,
     blocked: AtomicU64,
     observed: AtomicU64,
+    unclassified: AtomicU64,
 }
 
 /// The counts at one moment.
@@ -29,6 +30,8 @@ pub struct Counts {
     pub blocked: u64,
     /// Events that observe.
     pub observed: u64,
+    /// Requests whose method usually writes and of which no signature spoke.
+    pub unclassified: u64,
 }
 
 impl Stats {
@@ -42,11 +45,16 @@ impl Stats {
             requests: read(&self.requests),
             blocked: read(&self.blocked),
             observed: read(&self.observed),
+            unclassified: read(&self.unclassified),
         }
     }
 
     pub(super) fn count_request(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_unclassified(&self) {
+        self.unclassified.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn count_event(&self, action: EventAction) {

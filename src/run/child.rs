@@ -5,6 +5,7 @@
 //! leaves behind (browsers lead groups of their own) and end that too.
 
 use super::screen::Screen;
+use std::collections::HashSet;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -25,20 +26,30 @@ pub struct Ended {
     pub interrupted: Option<u8>,
 }
 
-/// The signals that end a run.
-struct Signals {
+/// The signals that end a run, listened to from its start to its end.
+#[derive(Debug)]
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    /// Listens; a signal no longer ends this process.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
         })
+    }
+
+    /// The number of the next signal.
+    pub async fn number(&mut self) -> u8 {
+        u8::try_from(self.next().await.as_raw()).unwrap_or(0)
     }
 
     async fn next(&mut self) -> rustix::process::Signal {
@@ -56,8 +67,11 @@ impl Signals {
 ///
 /// # Errors
 /// When the command cannot be started.
-pub async fn supervise(mut command: Command, screen: Option<&Screen>) -> io::Result<Ended> {
-    let mut signals = Signals::listen()?;
+pub async fn supervise(
+    mut command: Command,
+    screen: Option<&Screen>,
+    signals: &mut Signals,
+) -> io::Result<Ended> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     if screen.is_some() {
@@ -70,6 +84,7 @@ pub async fn supervise(mut command: Command, screen: Option<&Screen>) -> io::Res
         child.stderr.take().map(|output| pumps.spawn(screen.clone().pump(output)));
     }
     let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    let mut reaping = tokio::time::interval(Duration::from_secs(1));
     let mut interrupted = None;
     let mut deadline: Option<Instant> = None;
     let status = loop {
@@ -81,6 +96,7 @@ pub async fn supervise(mut command: Command, screen: Option<&Screen>) -> io::Res
         };
         tokio::select! {
             status = child.wait() => break status?,
+            _ = reaping.tick() => reap(group),
             received = signals.next() => {
                 interrupted.get_or_insert(u8::try_from(received.as_raw()).unwrap_or(0));
                 deadline.get_or_insert_with(|| Instant::now() + GRACE);
@@ -105,36 +121,45 @@ fn send(group: Option<rustix::process::Pid>, signal: rustix::process::Signal) {
     }
 }
 
-/// Ends what the child left behind: first asked, then killed.
+/// Ends what the child left behind: first asked, then killed. What its own parent leaves to us meanwhile is met as well.
 async fn clear_up(group: Option<rustix::process::Pid>) {
     use rustix::process::Signal;
-    for (signal, patience) in [(Signal::TERM, Duration::from_secs(3)), (Signal::KILL, Duration::from_secs(3))]
+    for (signal, patience) in
+        [(Signal::TERM, Duration::from_secs(3)), (Signal::KILL, Duration::from_secs(10))]
     {
+        let mut told = HashSet::new();
+        send(group, signal);
         let gone = async {
             loop {
-                reap();
+                reap(None);
                 let left = adopted();
                 let group_left =
                     group.is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok());
                 if left.is_empty() && !group_left {
                     return;
                 }
+                for process in left {
+                    if told.insert(process) {
+                        let _ = rustix::process::kill_process(process, signal);
+                    }
+                }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        send(group, signal);
-        for process in adopted() {
-            let _ = rustix::process::kill_process(process, signal);
-        }
         if timeout(patience, gone).await.is_ok() {
             return;
         }
     }
+    tracing::warn!("some processes of the test command could not be ended");
 }
 
-/// Collects adopted children that ended, so that none stays a zombie. Only called when our own child was waited for.
-fn reap() {
-    while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+/// Collects adopted children that ended, so that none stays a zombie; `own` is still waited for elsewhere.
+fn reap(own: Option<rustix::process::Pid>) {
+    for process in adopted() {
+        if Some(process) != own {
+            let _ = rustix::process::waitpid(Some(process), rustix::process::WaitOptions::NOHANG);
+        }
+    }
 }
 
 /// Processes whose parent we are, by what `/proc` says.

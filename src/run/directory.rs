@@ -62,7 +62,7 @@ impl RunDirectory {
     /// Writes meta.json.
     ///
     /// # Errors
-    /// When it cannot be written, or is there already.
+    /// When it cannot be written.
     pub fn write_meta(&self, plan: &Plan, facts: &Facts) -> Result<PathBuf, FileError> {
         let some = |text: &str| Some(text.to_owned());
         let meta = Meta {
@@ -92,7 +92,8 @@ impl RunDirectory {
             shards: Vec::new(),
         };
         let path = self.path.join("meta.json");
-        files::write_once(&path, &files::json_bytes(&meta)?)?;
+        // What the command may have put there in our name is replaced.
+        files::write_atomic(&path, &files::json_bytes(&meta)?)?;
         Ok(path)
     }
 

@@ -31,12 +31,12 @@ pub use selection::Selection;
 use crate::files::{self, FileError};
 use crate::gate::{self, Decision};
 use crate::host::spec_sha::SpecError;
-use crate::model::{Fault, RunId, RunKind, clock};
-use crate::policy::MutationConfig;
+use crate::model::{Fault, PolicyKind, RunId, RunKind, clock};
+use crate::policy::{MutationConfig, UnsafeMethods};
 use crate::proxy::{self, Config, Counts, Guard, ProxyError, Trust, TrustError};
 use crate::publish::ci::Ending;
 use crate::report::{self, Report};
-use child::Ended;
+use child::{Ended, Signals};
 use directory::Facts;
 use playwright::{CommandError, PlannedCommand};
 use std::io;
@@ -83,6 +83,9 @@ pub enum RunError {
     /// The test command.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// Signals cannot be listened to.
+    #[error("cannot listen for signals: {0}")]
+    Signals(io::Error),
     /// The test command did not start.
     #[error("cannot run `{program}`: {error}")]
     Start {
@@ -120,7 +123,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Whether the run did what it was for: publishable without a failed or flaky case, or, for a kind that never
-    /// publishes and for a shard, green.
+    /// publishes and for a shard, green; and the command said so too.
     pub fn is_success(&self) -> bool {
         let green = match (self.kind, &self.ending) {
             (RunKind::Ci, ending) => matches!(ending, Some(Ending::Ok(_))),
@@ -131,7 +134,7 @@ impl Outcome {
             (None, RunKind::Verdict) => self.sharded,
             (_, RunKind::Stabilization | RunKind::Ci) => true,
         };
-        green && published && self.interrupted.is_none()
+        green && published && self.interrupted.is_none() && self.status.success()
     }
 }
 
@@ -144,6 +147,8 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         Some(block) => MutationConfig::parse(block).map_err(RunError::Mutation)?,
         None => MutationConfig::default(),
     };
+    let mut signals = Signals::listen().map_err(RunError::Signals)?;
+    let unsigned = mutation.write_signatures.is_empty() && mutation.unsafe_methods == UnsafeMethods::Ignore;
     let bundles = bundle::named_in_environment();
     let mut trusted = wire.upstream_ca.clone();
     trusted
@@ -165,25 +170,48 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     })?;
     let bundle = bundle::write(&directory.path, &guard.ready().ca, &bundles)?;
     let command = command(plan, &planned, &directory, &guard, &bundle);
-    let ended = watch(command, &guard, screen).await.map_err(|error| RunError::Start {
+    let ended = watch(command, &guard, screen, &mut signals).await.map_err(|error| RunError::Start {
         program: planned.words.first().cloned().unwrap_or_default(),
         error,
     })?;
     let counts = guard.counts();
     let mut notes = plan.notes.clone();
-    let mut whole = ended.interrupted.is_none();
+    if unsigned && plan.policy.kind() != PolicyKind::Unrestricted {
+        notes.push(
+            "the profile declares no write signature, so no request counted as a write; declare mutation.write_signatures, mutation.packs or unsafe_methods: deny"
+                .to_owned(),
+        );
+    }
+    if counts.unclassified > 0 {
+        notes.push(format!(
+            "{} request(s) by POST, PUT, PATCH or DELETE matched no signature and passed; the records count them as unclassified",
+            counts.unclassified
+        ));
+    }
+    if !ended.status.success() && ended.interrupted.is_none() {
+        notes.push(format!("the command ended with {}", ended.status));
+    }
+    // A signal may still come while the build is read for the second time.
+    let mut interrupted = ended.interrupted;
+    let stopped = guard.stop();
+    let sha_after = tokio::select! {
+        sha = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT) => sha.unwrap_or_else(|error| {
+            notes.push(format!("after the run: {error}"));
+            String::new()
+        }),
+        number = signals.number(), if interrupted.is_none() => {
+            interrupted = Some(number);
+            String::new()
+        }
+    };
+    let mut whole = interrupted.is_none();
     if !whole {
         notes.push("the run was interrupted and cannot be published; what it left is kept, and the same command runs it anew".to_owned());
     }
-    if let Err(error) = guard.stop() {
+    if let Err(error) = stopped {
         notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
         whole = false;
     }
-    let sha_after =
-        build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT).await.unwrap_or_else(|error| {
-            notes.push(format!("after the run: {error}"));
-            String::new()
-        });
     let finished_at = clock::iso(clock::now());
     let facts = Facts { sha_before, sha_after, started_at: clock::iso(started), finished_at, whole };
     let meta = directory.write_meta(plan, &facts)?;
@@ -209,7 +237,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         ending,
         sharded: planned.sharded,
         notes,
-        interrupted: ended.interrupted,
+        interrupted,
         status: ended.status,
     })
 }
@@ -260,15 +288,20 @@ fn command(
 }
 
 /// Runs the command to its end, with a status line where there is a terminal.
-async fn watch(mut command: Command, guard: &Guard, screen: Option<Screen>) -> io::Result<Ended> {
-    let Some(screen) = screen else { return child::supervise(command, None).await };
+async fn watch(
+    mut command: Command,
+    guard: &Guard,
+    screen: Option<Screen>,
+    signals: &mut Signals,
+) -> io::Result<Ended> {
+    let Some(screen) = screen else { return child::supervise(command, None, signals).await };
     // The command writes to a pipe now, and would leave its colours out.
     if std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) {
         command.env("FORCE_COLOR", "1");
     }
     let started = Instant::now();
     let mut tick = tokio::time::interval(TICK);
-    let mut supervised = std::pin::pin!(child::supervise(command, Some(&screen)));
+    let mut supervised = std::pin::pin!(child::supervise(command, Some(&screen), signals));
     let ended = loop {
         tokio::select! {
             ended = &mut supervised => break ended,
@@ -349,7 +382,15 @@ mod tests {
 
     #[test]
     fn the_status_line() {
-        let counts = Counts { begun: 12, open: 3, finished: 9, requests: 480, blocked: 0, observed: 2 };
+        let counts = Counts {
+            begun: 12,
+            open: 3,
+            finished: 9,
+            requests: 480,
+            blocked: 0,
+            observed: 2,
+            unclassified: 0,
+        };
         assert_eq!(
             progress(counts, Duration::from_secs(67)),
             "qa-pilot 1:07  12 attempt(s)  3 open  480 requests  0 blocked  2 observed"

@@ -364,10 +364,57 @@ fn a_wrapper_that_is_killed_takes_the_command_along() {
 #[test]
 fn what_the_command_leaves_behind_is_ended() {
     let version = VersionServer::start(BUILD);
+    // A process of its own session; one below two shells that go first; one whose parent ignores being asked.
+    for stray in [
+        "setsid sh -c 'echo $$ > stray; sleep 300'",
+        "setsid sh -c 'sh -c \"sh -c \\\"echo \\\\\\$\\\\\\$ > stray; sleep 300; :\\\"; :\"; :'",
+        "setsid sh -c 'trap \"\" TERM; echo $$ > stray; sleep 300; sleep 1'",
+    ] {
+        let host = Host::new(version.address);
+        let script = format!("{stray} >/dev/null 2>&1 & while ! test -s stray; do sleep 0.02; done; exit 3");
+        let output = run(&host, &script).output().unwrap();
+        let outcome = outcome(&output);
+        assert_eq!(outcome["command_status"], 3, "{}", told(&output));
+        assert_eq!(outcome["notes"][0], "the command ended with exit status: 3");
+        let pid = awaited(&host.path().join("stray"));
+        assert!(!is_alive(&pid), "{stray}");
+        let left = Command::new("pgrep").args(["-P", pid.trim()]).output().unwrap();
+        assert!(left.stdout.is_empty(), "{stray} left {}", String::from_utf8_lossy(&left.stdout));
+    }
+}
+
+#[test]
+fn a_signal_after_the_command_ended_interrupts_as_well() {
+    let version = VersionServer::start(BUILD);
     let host = Host::new(version.address);
-    let output = run(&host, "setsid sh -c 'echo $$ > stray; sleep 300' >/dev/null 2>&1 & while ! test -s stray; do sleep 0.02; done; exit 3").output().unwrap();
-    assert_eq!(outcome(&output)["command_status"], 3, "{}", told(&output));
-    assert!(!is_alive(&awaited(&host.path().join("stray"))));
+    let mut child = run(&host, "touch started; while ! test -e go; do sleep 0.05; done; touch ended")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    awaited_file(&host.path().join("started"), &mut child);
+    version.stall();
+    host.write("go", "");
+    awaited_file(&host.path().join("ended"), &mut child);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", told(&output));
+    assert_eq!(json(&host.runs()[0].join("meta.json"))["run_kind"], Value::Null);
+}
+
+#[test]
+fn without_signatures_a_run_says_that_nothing_counts_as_a_write() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let profile = fs_err::read_to_string(host.path().join("qa-pilot.config.yaml")).unwrap();
+    host.write("qa-pilot.config.yaml", profile.split("mutation:").next().unwrap());
+    let output = run(&host, "true").output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("declares no write signature"),
+        "{}",
+        told(&output)
+    );
 }
 
 #[test]

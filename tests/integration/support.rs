@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The binary under test in an environment that holds nothing of ours or of a CI's.
@@ -32,6 +33,7 @@ pub fn told(output: &Output) -> String {
 pub struct VersionServer {
     pub address: SocketAddr,
     answer: Arc<Mutex<String>>,
+    stalled: Arc<AtomicBool>,
 }
 
 impl VersionServer {
@@ -39,11 +41,16 @@ impl VersionServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let answer = Arc::new(Mutex::new(answer.to_owned()));
-        let shared = answer.clone();
+        let stalled = Arc::new(AtomicBool::new(false));
+        let (shared, stalls) = (answer.clone(), stalled.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
                 let body = shared.lock().unwrap().clone();
+                if stalls.load(Ordering::Relaxed) {
+                    std::mem::forget(stream);
+                    continue;
+                }
                 let mut head = [0; 4096];
                 let _ = stream.read(&mut head);
                 let _ = write!(
@@ -53,7 +60,12 @@ impl VersionServer {
                 );
             }
         });
-        Self { address, answer }
+        Self { address, answer, stalled }
+    }
+
+    /// From now on nothing is answered.
+    pub fn stall(&self) {
+        self.stalled.store(true, Ordering::Relaxed);
     }
 
     pub fn set(&self, answer: &str) {

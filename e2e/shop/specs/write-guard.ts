@@ -241,7 +241,7 @@ function refuseProxyOption(proxy: { server: string } | undefined, where: string,
   if (!proxy || proxy.server === ours) return;
   throw new Error(
     `write guard: ${where} names the proxy ${proxy.server}, which would replace the guard's; ` +
-      'give it to the guard instead: qa-pilot run --upstream-proxy URL',
+      'the guard does not go through a further proxy, so remove it',
   );
 }
 
@@ -408,7 +408,7 @@ class GuardWorker {
     const server = this.proxyNow();
     refuseProxyOption(options.proxy, where, server);
     if (options.clientCertificates?.length) {
-      throw new Error(`write guard: ${where} has clientCertificates, which would go round the guard; use qa-pilot run --client-cert HOST=CERT,KEY`);
+      throw new Error(`write guard: ${where} has clientCertificates, which would go round the guard; origins that ask for one cannot be tested under it`);
     }
     return { ...options, proxy: { server }, ignoreHTTPSErrors: true };
   }

@@ -21,7 +21,7 @@ fn check(facts: &Facts, findings: &mut Findings) {
     }
     for entry in facts.claim.entries().filter(|entry| entry.executed()) {
         let Some(writes) = entry.get("writes") else {
-            findings.refuse(entry.place(), "was executed without a write record: the guard was not there");
+            findings.refuse(entry.place(), "was executed without a write record: the guard was not there, or the test sent no request at all");
             continue;
         };
         if writes.get("installed") != Some(&Value::Bool(true)) {

@@ -59,6 +59,12 @@ impl Ledger {
         self.stats.count_request();
     }
 
+    /// Counts a request of which no signature spoke although its method usually writes.
+    pub fn unclassified(&self) {
+        self.recorder.borrow_mut().unclassified();
+        self.stats.count_unclassified();
+    }
+
     /// Adds an event.
     pub fn add(&self, event: Event) -> Option<EventId> {
         let mut recorder = self.recorder.borrow_mut();
