@@ -194,6 +194,21 @@ test('a setup project that writes makes the run unpublishable', async (t) => {
   assert.deepEqual(host.shop.ledger, []);
 });
 
+test('a setup project that leaves the guard out makes the run unpublishable', async (t) => {
+  const host = await makeHost(t);
+  writeFileSync(join(host.dir, 'specs', 'authenticate.setup.ts'), `
+    import { mkdirSync, writeFileSync } from 'node:fs';
+    import { test } from '@playwright/test';
+    test('authenticate', () => {
+      mkdirSync('.auth', { recursive: true });
+      writeFileSync('.auth/customer.json', '{"cookies":[],"origins":[]}');
+    });`);
+  const run = await host.run('catalogue', { command: ['npx', 'playwright', 'test', 'CATALOGUE-LIST'] });
+  assert.notEqual(run.code, 0);
+  assert.match(run.output, /ran without the guard.*: authenticate;/);
+  assert.deepEqual(codes(await run.gate()), ['run_kind']);
+});
+
 test('a worker that goes away in the middle ends in a refusal', async (t) => {
   const host = await makeHost(t, { crash: readOnly });
   const run = await host.run('crash');

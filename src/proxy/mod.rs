@@ -33,7 +33,7 @@ pub use head::framing;
 
 pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
 pub use serve::{Guard, ProxyError, Ready, start};
-pub use stats::Counts;
+pub use stats::{Begun, Counts};
 pub use tls::CertificateError;
 pub use upstream::{FetchError, Fetched, Trouble, Trust, TrustError, UpstreamError, fetch};
 

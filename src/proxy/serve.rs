@@ -3,7 +3,7 @@
 use super::attempts::{Attempts, Port, Route, secret};
 use super::config::{Checked, Config, ConfigError};
 use super::control;
-use super::stats::{Counts, Stats};
+use super::stats::{Begun, Counts, Stats};
 use super::task::Spawner;
 use super::tls::{CertificateAuthority, CertificateError, Leaves};
 use super::upstream::{Dialer, Pool};
@@ -106,6 +106,11 @@ impl Guard {
     /// What happened so far.
     pub fn counts(&self) -> Counts {
         self.stats.counts()
+    }
+
+    /// The attempts that tests opened so far.
+    pub fn opened(&self) -> Vec<Begun> {
+        self.stats.opened()
     }
 
     /// Whether it still guards. Once it does not, the run is not to be trusted.

@@ -2,10 +2,23 @@
 
 use crate::record::EventAction;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// One attempt that was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Begun {
+    /// The test's title.
+    pub title: String,
+    /// The project's name.
+    pub project: String,
+    /// 0 for the first try.
+    pub retry: u64,
+}
 
 /// What happened so far in a run.
 #[derive(Debug, Default)]
 pub struct Stats {
+    opened: Mutex<Vec<Begun>>,
     begun: AtomicU64,
     finished: AtomicU64,
     open: AtomicU64,
@@ -65,7 +78,13 @@ impl Stats {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn attempt_begun(&self) {
+    /// The attempts that were opened so far.
+    pub fn opened(&self) -> Vec<Begun> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn attempt_begun(&self, attempt: Begun) {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -28,7 +28,7 @@ pub struct Facts {
     pub started_at: String,
     /// ISO 8601.
     pub finished_at: String,
-    /// Whether the run came to its end: one that was interrupted has no kind, which the gate refuses.
+    /// Whether the run came to its end under the guard: one that did not has no kind, which the gate refuses.
     pub whole: bool,
 }
 

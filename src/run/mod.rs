@@ -17,6 +17,7 @@ mod run_log;
 mod screen;
 mod selection;
 mod specs_file;
+mod unguarded;
 
 use build_id::BuildIdError;
 pub use directory::RunDirectory;
@@ -193,6 +194,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     }
     // A signal may still come while the build is read for the second time.
     let mut interrupted = ended.interrupted;
+    let opened = guard.opened();
     let stopped = guard.stop();
     let sha_after = tokio::select! {
         sha = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT) => sha.unwrap_or_else(|error| {
@@ -211,6 +213,16 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     if let Err(error) = stopped {
         notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
         whole = false;
+    }
+    if plan.is_guarded() {
+        let unguarded = unguarded::tests(&directory.results(), opened);
+        if !unguarded.is_empty() {
+            notes.push(format!(
+                "ran without the guard, so that nothing shows what they wrote: {}; let them import `test` from write-guard.ts",
+                unguarded.join(", ")
+            ));
+            whole = false;
+        }
     }
     let finished_at = clock::iso(clock::now());
     let facts = Facts { sha_before, sha_after, started_at: clock::iso(started), finished_at, whole };

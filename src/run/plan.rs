@@ -258,6 +258,11 @@ impl Plan {
         })
     }
 
+    /// Whether everything that runs must be under the guard.
+    pub fn is_guarded(&self) -> bool {
+        self.env_kind == EnvKind::Production || self.policy.kind() != PolicyKind::Unrestricted
+    }
+
     /// The command with what we add to it for a run in `run_dir`.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::{Attempt, Begin, Interval, Ledger, PlaceError, Port, Route, Worker};
 use crate::files::FileError;
 use crate::model::{Digest, PolicyKind};
 use crate::policy::Rules;
-use crate::proxy::stats::Stats;
+use crate::proxy::stats::{Begun, Stats};
 use crate::proxy::task::Spawner;
 use crate::record::{Recorder, WritesRecord};
 use std::cell::{Cell, RefCell};
@@ -267,7 +267,11 @@ impl Attempts {
             }),
         });
         by_id.insert(id, attempt.clone());
-        self.stats.attempt_begun();
+        self.stats.attempt_begun(Begun {
+            title: begin.title.clone(),
+            project: begin.project.clone(),
+            retry: begin.retry,
+        });
         attempt
     }
 
