@@ -73,6 +73,8 @@ impl Proxy {
         let work = |error: std::io::Error| Fault::Work(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(work)?;
         let (ready_file, config) = (self.ready_file.clone(), self.config()?);
+        let unsigned = config.mutation.write_signatures.is_empty()
+            && config.mutation.unsafe_methods == UnsafeMethods::Ignore;
         // Signals count from before the port is bound.
         let mut signals = {
             let _entered = runtime.enter();
@@ -82,6 +84,11 @@ impl Proxy {
             ProxyError::Config(error) => Fault::Input(error.to_string()),
             error => Fault::Work(error.to_string()),
         })?;
+        if unsigned {
+            super::talk(
+                "warning: QA_PILOT_MUTATION_CONFIG names no write signature, so no request counts as a write; give it the profile's mutation block as JSON",
+            );
+        }
         let ready = serde_json::to_string(guard.ready()).map_err(|error| Fault::Work(error.to_string()))?;
         if let Some(path) = ready_file {
             let line = format!("{ready}\n");
@@ -108,11 +115,6 @@ impl Proxy {
                 Fault::Input(format!("QA_PILOT_MUTATION_CONFIG: {}", faults.join("; ")))
             })?;
         let script = page_script(&policy, &mutation);
-        if mutation.write_signatures.is_empty() && mutation.unsafe_methods == UnsafeMethods::Ignore {
-            super::talk(
-                "warning: QA_PILOT_MUTATION_CONFIG names no write signature, so no request counts as a write; give it the profile's mutation block as JSON",
-            );
-        }
         let drain = Duration::from_millis(self.drain_ms);
         Ok(Config {
             listen: self.listen,
