@@ -18,6 +18,7 @@ mod screen;
 mod selection;
 mod specs_file;
 mod unguarded;
+mod watch;
 
 use build_id::BuildIdError;
 pub use directory::RunDirectory;
@@ -37,17 +38,15 @@ use crate::policy::{MutationConfig, UnsafeMethods};
 use crate::proxy::{self, Config, Counts, Guard, ProxyError, Trust, TrustError};
 use crate::publish::ci::Ending;
 use crate::report::{self, Report};
-use child::{Ended, Signals};
+use child::Signals;
 use directory::Facts;
 use playwright::{CommandError, PlannedCommand};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::process::Command;
-
-/// How often the status line changes.
-const TICK: Duration = Duration::from_millis(250);
+use watch::watch;
 
 /// What the guard of a run needs beyond the plan.
 #[derive(Clone, Debug)]
@@ -299,46 +298,6 @@ fn command(
     command
 }
 
-/// Runs the command to its end, with a status line where there is a terminal.
-async fn watch(
-    mut command: Command,
-    guard: &Guard,
-    screen: Option<Screen>,
-    signals: &mut Signals,
-) -> io::Result<Ended> {
-    let Some(screen) = screen else { return child::supervise(command, None, signals).await };
-    // The command writes to a pipe now, and would leave its colours out.
-    if std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) {
-        command.env("FORCE_COLOR", "1");
-    }
-    let started = Instant::now();
-    let mut tick = tokio::time::interval(TICK);
-    let mut supervised = std::pin::pin!(child::supervise(command, Some(&screen), signals));
-    let ended = loop {
-        tokio::select! {
-            ended = &mut supervised => break ended,
-            _ = tick.tick() => screen.status(&progress(guard.counts(), started.elapsed())),
-        }
-    };
-    screen.clear();
-    ended
-}
-
-/// `qa-pilot 1:07  12 attempts  3 open  480 requests  0 blocked  2 observed`
-fn progress(counts: Counts, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    format!(
-        "qa-pilot {}:{:02}  {} attempt(s)  {} open  {} requests  {} blocked  {} observed",
-        seconds / 60,
-        seconds % 60,
-        counts.begun,
-        counts.open,
-        counts.requests,
-        counts.blocked,
-        counts.observed
-    )
-}
-
 /// Report and gate over the finished directory.
 fn judge(
     plan: &Plan,
@@ -385,27 +344,5 @@ fn judge(
             notes.push(format!("the gate cannot decide: {error}"));
             (Some(written.report), None)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_status_line() {
-        let counts = Counts {
-            begun: 12,
-            open: 3,
-            finished: 9,
-            requests: 480,
-            blocked: 0,
-            observed: 2,
-            unclassified: 0,
-        };
-        assert_eq!(
-            progress(counts, Duration::from_secs(67)),
-            "qa-pilot 1:07  12 attempt(s)  3 open  480 requests  0 blocked  2 observed"
-        );
     }
 }
