@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::files::{self, DECLARED_CAP, FileError};
 use crate::host::profile::Profile;
 use crate::host::skeleton;
+use crate::host::workflow;
 use crate::playwright::fixture::WRITE_GUARD_TS;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -22,14 +23,14 @@ in playwright.config.ts, for runs beside a guard that you start yourself (`qa-pi
 in specs: import { test, expect } from './write-guard' in place of '@playwright/test', by a relative path
 ";
 
-/// Makes a repository ready: a first profile, the fixture, and run directories out of version control
+/// Makes a repository ready: a first profile, the fixture, a pipeline, and run directories out of version control
 ///
-/// Looks at package.json and playwright.config for the profile, and marks what it had to guess. Asks nothing. A profile
-/// that is there stays as it is; a fixture that differs is replaced with --force alone.
+/// Looks at package.json and playwright.config for the profile, and marks what it had to guess. Asks nothing. A profile or
+/// a pipeline that is there stays as it is; a fixture that differs is replaced with --force alone.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 done, 1 a file that differs is there or a file cannot be written, 2 the profile is not valid.\n\n\
-    Examples:\n  qa-pilot init              qa-pilot.config.yaml, .gitignore, and write-guard.ts in each spec_dir\n  qa-pilot init e2e/specs    e2e/specs/write-guard.ts alone"
+    Examples:\n  qa-pilot init              qa-pilot.config.yaml, .gitignore, write-guard.ts in each spec_dir, and beside .github a workflow\n  qa-pilot init --ci         the workflow also where there is no .github yet\n  qa-pilot init e2e/specs    e2e/specs/write-guard.ts alone"
 )]
 pub(super) struct Init {
     /// Write the fixture into this folder, and nothing else
@@ -40,6 +41,9 @@ pub(super) struct Init {
     /// Replace a fixture that was changed
     #[arg(long)]
     force: bool,
+    /// Write .github/workflows/qa-pilot.yml even where the repository has no .github
+    #[arg(long, conflicts_with = "folder")]
+    ci: bool,
 }
 
 impl Init {
@@ -70,6 +74,9 @@ impl Init {
         folders.iter().try_for_each(|folder| self.fixture(folder))?;
         let ignore = root.join(".gitignore");
         told(&ignore, add_line(&ignore, IGNORED))?;
+        if self.ci || files::is_folder(&root.join(".github")) {
+            self.pipeline(root, &profile.profile)?;
+        }
         super::talk_lines(SNIPPET);
         if is_new {
             super::talk(format_args!(
@@ -78,6 +85,17 @@ impl Init {
             ));
         }
         Ok(())
+    }
+
+    /// Writes the workflow; one that is there is the repository's own.
+    fn pipeline(&self, root: &Path, profile: &Profile) -> Result<(), Exit> {
+        let path = root.join(workflow::PATH);
+        if files::is_file(&path) {
+            return told(&path, Ok("unchanged"));
+        }
+        let name = self.profile.file_name().unwrap_or_default().to_string_lossy();
+        let text = workflow::text(root, &name, profile);
+        told(&path, files::write_once(&path, text.as_bytes()).map(|()| "wrote"))
     }
 
     /// Writes the fixture; one that is as we would write it is left alone.

@@ -7,3 +7,4 @@ pub mod skeleton;
 pub mod spec_sha;
 pub mod statuses;
 mod values;
+pub mod workflow;

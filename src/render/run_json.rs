@@ -1,6 +1,8 @@
 //! How a run ended, for machines.
 
 use crate::gate::Finding;
+use crate::model::CaseId;
+use crate::publish::ci::Ending;
 use crate::report::Summary;
 use crate::run::Outcome;
 use serde::Serialize;
@@ -16,6 +18,9 @@ struct Shape<'a> {
     interrupted: Option<u8>,
     command_status: Option<i32>,
     summary: Option<&'a Summary>,
+    ending: Option<&'a str>,
+    cases: Vec<&'a str>,
+    left_out: &'a [String],
     attempts: u64,
     requests: u64,
     blocked: u64,
@@ -26,7 +31,7 @@ struct Shape<'a> {
 }
 
 /// One object with a final newline: `{run_id, run_dir, run_kind, publishable, success, interrupted, command_status, summary,
-/// attempts, requests, blocked, observed, refusals, warnings, notes}`.
+/// ending, cases, left_out, attempts, requests, blocked, observed, refusals, warnings, notes}`.
 pub fn outcome(outcome: &Outcome) -> String {
     let (publishable, refusals, warnings) = match &outcome.decision {
         Some(Ok(approved)) => (true, &[][..], approved.warnings()),
@@ -42,6 +47,9 @@ pub fn outcome(outcome: &Outcome) -> String {
         interrupted: outcome.interrupted,
         command_status: outcome.status.code(),
         summary: outcome.report.as_ref().map(|report| &report.summary),
+        ending: outcome.ending.as_ref().map(|(Ending::Ok(text) | Ending::Red(text))| text.as_str()),
+        cases: outcome.selection.ids.iter().map(CaseId::as_str).collect(),
+        left_out: &outcome.selection.left_out,
         attempts: outcome.counts.begun,
         requests: outcome.counts.requests,
         blocked: outcome.counts.blocked,

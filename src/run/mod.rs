@@ -40,6 +40,7 @@ use crate::publish::ci::Ending;
 use crate::report::{self, Report};
 use child::Signals;
 use directory::Facts;
+use jiff::Timestamp;
 use playwright::{CommandError, PlannedCommand};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::Command;
 use watch::watch;
+
+/// As many seconds a run waits for one of its own to begin in.
+const BEGUN_TOGETHER: u32 = 10;
 
 /// What the guard of a run needs beyond the plan.
 #[derive(Clone, Debug)]
@@ -103,6 +107,8 @@ pub struct Outcome {
     pub directory: RunDirectory,
     /// What the run was for.
     pub kind: RunKind,
+    /// Which cases it was for.
+    pub selection: Selection,
     /// What the guard counted.
     pub counts: Counts,
     /// The derived report; none when the command left no results.
@@ -155,8 +161,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         .extend(std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|path| !path.is_empty()).map(PathBuf::from));
     let trust = Trust::read(&trusted)?;
     let sha_before = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT).await?;
-    let started = clock::now();
-    let directory = RunDirectory::make(plan, RunId::new(started, &plan.feature, &sha_before))?;
+    let (started, directory) = begin(plan, &sha_before).await?;
     let planned = plan.command(&directory.path)?;
     let script = page_script(&plan.policy, &mutation);
     let guard = proxy::start(Config {
@@ -242,6 +247,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     Ok(Outcome {
         directory,
         kind: plan.kind,
+        selection: plan.selection.clone(),
         counts,
         report,
         decision,
@@ -251,6 +257,22 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         interrupted,
         status: ended.status,
     })
+}
+
+/// Makes the run directory. A run's id tells the second in which it began, so that a run which began in the same one as
+/// another waits for the next.
+async fn begin(plan: &Plan, sha: &str) -> Result<(Timestamp, RunDirectory), RunError> {
+    let mut patience = BEGUN_TOGETHER;
+    loop {
+        let started = clock::now();
+        match RunDirectory::make(plan, RunId::new(started, &plan.feature, sha)) {
+            Err(SpecError::File(FileError::Exists(_))) if patience > 0 => {
+                patience -= 1;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            made => return Ok((started, made?)),
+        }
+    }
 }
 
 /// The test command with its environment; on Linux it is told to end when we are killed.

@@ -10,6 +10,7 @@ use crate::host::profile::{Capture, EnvKind, Profile, ProfileError, ShaSource};
 use crate::host::spec_sha::Specs;
 use crate::model::{Fault, Policy, PolicyError, PolicyKind, RunKind};
 use crate::playwright::fixture::WRITE_GUARD_TS;
+use crate::publish::Word;
 use crate::yaml::YamlError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -167,6 +168,16 @@ pub enum PlanError {
     /// Nothing of that name can be run.
     #[error("cannot run `{0}`: no such program")]
     NoProgram(String),
+    /// A name that could not be published in the end.
+    #[error("{what} {value:?} cannot be published: {mend}")]
+    Name {
+        /// What it names.
+        what: &'static str,
+        /// The name.
+        value: String,
+        /// What to do.
+        mend: &'static str,
+    },
 }
 
 fn listed(faults: &[Fault]) -> String {
@@ -190,9 +201,11 @@ impl Plan {
             return Err(PlanError::Environment { name: request.env, profile: request.profile, known });
         };
         let (app, env_url) = choose_app(&request, environment.apps.iter())?;
+        let executor = request.executor.filter(|name| !name.trim().is_empty()).unwrap_or_else(user);
         let feature_dir = root.join("testing").join(&request.feature);
         let cases_path = feature_dir.join("cases.yaml");
         let cases = read_cases(&cases_path, &request.feature, &profile)?;
+        publishable(&executor, &app, cases.model_version.as_deref().unwrap_or_default())?;
         let policy = Policy::new(cases.policy, cases.prefix.clone())?;
         if environment.kind == EnvKind::Production && cases.policy == PolicyKind::Unrestricted {
             return Err(PlanError::Unrestricted { path: cases_path, env: request.env });
@@ -220,6 +233,7 @@ impl Plan {
         };
         let (selection, mut notes) = preflight::check(&preflight::Inputs {
             profile: &profile,
+            profile_path: &profile_path,
             environment,
             env_name: &request.env,
             cases: &cases,
@@ -230,8 +244,14 @@ impl Plan {
         if !planned.playwright && !selection.left_out.is_empty() {
             notes.push("the command is not Playwright's own, so it must leave them out by itself".to_owned());
         }
+        let run_log = RunLog::read(&RunLog::path(&feature_dir))?;
+        let kind = request.kind.unwrap_or(if stabilizes { RunKind::Stabilization } else { RunKind::Verdict });
+        if let (RunKind::Verdict, Some(env)) = (kind, &profile.stabilization_env) {
+            let hashes = specs.hashes(&cases).map_err(PreflightError::from)?;
+            notes.extend(run_log.note_unproven(&selection.ids, &hashes, env));
+        }
         Ok(Self {
-            run_log: RunLog::read(&RunLog::path(&feature_dir))?,
+            run_log,
             selection,
             notes,
             statuses_path,
@@ -251,9 +271,9 @@ impl Plan {
             app,
             env_url,
             capture: profile.capture,
-            kind: request.kind.unwrap_or(if stabilizes { RunKind::Stabilization } else { RunKind::Verdict }),
+            kind,
             api_mode,
-            executor: request.executor.filter(|name| !name.trim().is_empty()).unwrap_or_else(user),
+            executor,
             command: request.command,
         })
     }
@@ -269,6 +289,34 @@ impl Plan {
     /// Never for a command that [`Self::of`] took.
     pub fn command(&self, run_dir: &Path) -> Result<PlannedCommand, CommandError> {
         playwright::plan(&self.command, run_dir, self.capture, &self.selection)
+    }
+}
+
+/// Refuses before the run what `publish` would refuse after it.
+fn publishable(executor: &str, app: &str, model: &str) -> Result<(), PlanError> {
+    let names = [
+        (
+            "the executor",
+            executor,
+            Word::parse(executor).is_some(),
+            "name who runs it with --executor, in letters, digits, blanks and . _ - @ + , : ' & # [ ]",
+        ),
+        (
+            "the app",
+            app,
+            Word::parse(app).is_some(),
+            "name it in the profile in letters, digits, blanks and . _ - @ + , : ' & # [ ]",
+        ),
+        (
+            "model_version",
+            model,
+            Word::model(model).is_some(),
+            "give it in cases.yaml as `model-1` or `family/model-1`",
+        ),
+    ];
+    match names.into_iter().find(|(.., is_fit, _)| !is_fit) {
+        Some((what, value, _, mend)) => Err(PlanError::Name { what, value: value.to_owned(), mend }),
+        None => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What must hold before anything runs: each case that will run is approved, evidence that stays on the machine stays out
-//! of version control, and on production every spec is on the guard.
+//! of version control, and on production every spec is on the guard. A profile that is not committed, and off production a
+//! spec that is not on the guard, are told.
 
 use super::selection::Selection;
 use crate::files::FileError;
@@ -71,6 +72,7 @@ pub enum PreflightError {
 /// What is looked at.
 pub(super) struct Inputs<'a> {
     pub profile: &'a Profile,
+    pub profile_path: &'a Path,
     pub environment: &'a Environment,
     pub env_name: &'a str,
     pub cases: &'a Cases,
@@ -104,36 +106,63 @@ pub(super) fn check(inputs: &Inputs<'_>) -> Result<(Selection, Vec<String>), Pre
     if !selection.left_out.is_empty() {
         notes.push(format!("not run: {}", selection.left_out.join("; ")));
     }
+    notes.extend(uncommitted(inputs));
     if inputs.profile.effective_upload(inputs.environment).is_pinned() {
         ignored(inputs, &mut notes)?;
     }
-    if inputs.environment.kind == EnvKind::Production {
-        for id in &selection.ids {
-            guarded(inputs, id)?;
+    let is_production = inputs.environment.kind == EnvKind::Production;
+    for id in &selection.ids {
+        match (guarded(inputs, id), is_production) {
+            (Err(error), true) => return Err(error),
+            (Err(PreflightError::Unguarded { spec, .. }), false) => notes.push(format!(
+                "{} imports no write-guard.ts of this version; without it nothing shows what its tests write (`qa-pilot init` writes it)",
+                spec.display()
+            )),
+            // Where a spec lies by another name than the rule's, the run itself tells whether it was guarded.
+            (Ok(()) | Err(_), _) => {}
         }
-        if let Some(account) = &inputs.environment.test_account {
-            notes.push(format!("production: the tests must sign in as {account}"));
-        }
+    }
+    if let (true, Some(account)) = (is_production, &inputs.environment.test_account) {
+        notes.push(format!("production: the tests must sign in as {account}"));
     }
     Ok((selection, notes))
 }
 
+/// A note when git knows of changes to the profile that nobody committed: what the run was judged by is then in no
+/// history. Outside a repository, and where git does not answer, there is none to tell.
+fn uncommitted(inputs: &Inputs<'_>) -> Option<String> {
+    let told = in_repository(inputs.specs.root)?
+        .args(["status", "--porcelain", "--untracked-files=all", "--"])
+        .arg(inputs.profile_path)
+        .output()
+        .ok()?;
+    (told.status.success() && !told.stdout.is_empty()).then(|| {
+        let name = inputs.profile_path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{name} has changes that are not committed, so nobody can look up later what this run was judged by")
+    })
+}
+
+/// Git, asked about a folder; none where the folder is in no repository.
+fn in_repository(folder: &Path) -> Option<Command> {
+    if !folder.ancestors().any(|folder| folder.join(".git").exists()) {
+        return None;
+    }
+    let mut git = Command::new("git");
+    // A repository of somebody else's is asked as well: nothing in it is run or written.
+    git.args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false", "--no-optional-locks", "-C"])
+        .arg(folder)
+        .stdin(Stdio::null());
+    Some(git)
+}
+
 /// Run directories must stay out of version control. Outside a repository nothing can be committed.
 fn ignored(inputs: &Inputs<'_>, notes: &mut Vec<String>) -> Result<(), PreflightError> {
-    let root = inputs.specs.root;
-    if !root.ancestors().any(|folder| folder.join(".git").exists()) {
+    let Some(mut git) = in_repository(inputs.specs.root) else {
         return Ok(());
-    }
+    };
     let path = format!("testing/{}/runs/", inputs.specs.feature);
     let env = inputs.env_name.to_owned();
-    // A repository of somebody else's is asked as well: only its ignore rules are read.
-    let asked = Command::new("git")
-        .args(["-c", "safe.directory=*", "-C"])
-        .arg(root)
-        .args(["check-ignore", "-q", "--"])
-        .arg(format!("{path}x"))
-        .stdin(Stdio::null())
-        .output();
+    let asked = git.args(["check-ignore", "-q", "--"]).arg(format!("{path}x")).output();
     let reason = match asked {
         Ok(output) => match output.status.code() {
             Some(0) => return Ok(()),

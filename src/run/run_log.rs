@@ -6,6 +6,7 @@ use crate::files::{self, DECLARED_CAP, FileError};
 use crate::model::{CaseId, Verdict};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// As many greens in a row make a spec stable.
@@ -69,6 +70,28 @@ impl RunLog {
     pub fn greens(&self, id: &CaseId, spec_sha: Option<&str>) -> u64 {
         let same = |entry: &&Entry| spec_sha.is_some() && entry.spec_sha.as_deref() == spec_sha;
         self.0.get(id.as_str()).filter(same).map_or(0, |entry| entry.greens)
+    }
+
+    /// A note that names those of `ids` which were not green often enough as they are now; `env` is where the host
+    /// lets specs prove themselves.
+    pub(super) fn note_unproven(
+        &self,
+        ids: &[CaseId],
+        hashes: &BTreeMap<CaseId, String>,
+        env: &str,
+    ) -> Option<String> {
+        let greens = |id: &CaseId| self.greens(id, hashes.get(id).map(String::as_str));
+        let unproven: Vec<String> = ids
+            .iter()
+            .filter(|id| greens(id) < STABLE)
+            .map(|id| format!("{id} {} of {STABLE}", greens(id)))
+            .collect();
+        (!unproven.is_empty()).then(|| {
+            format!(
+                "not shown to be stable, so a failure may be the spec's own: {}; `qa-pilot run --env {env} --kind stabilization` counts greens in a row",
+                unproven.join(", ")
+            )
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use qa_pilot::playwright::fixture::WRITE_GUARD_TS;
 
-use crate::support::{qa_pilot, told};
+use crate::support::{Host, qa_pilot, told};
 
 fn init(folder: &Path, more: &[&str], exit: i32) -> String {
     let mut words = vec!["init"];
@@ -57,4 +57,79 @@ fn a_folder_gets_the_fixture_alone_and_a_bad_profile_is_said() {
     fs_err::write(repo.path().join("qa-pilot.config.yaml"), "project: [").unwrap();
     init(repo.path(), &[], 2);
     assert_eq!(fs_err::read_to_string(repo.path().join("qa-pilot.config.yaml")).unwrap(), "project: [");
+}
+
+/// The scripts of the workflow's steps, by their names.
+fn scripts(workflow: &serde_json::Value) -> Vec<(String, String)> {
+    let steps = workflow["jobs"]["guard"]["steps"].as_array().unwrap();
+    let script = |step: &serde_json::Value| {
+        Some((step["name"].as_str()?.to_owned(), step["run"].as_str()?.to_owned()))
+    };
+    steps.iter().filter_map(script).collect()
+}
+
+#[test]
+fn a_repository_on_github_gets_a_pipeline_whose_steps_run() {
+    let host = Host::new("127.0.0.1:1".parse().unwrap());
+    let path = host.path().join(".github/workflows/qa-pilot.yml");
+    init(host.path(), &[], 0);
+    assert!(!path.exists(), "without .github nobody asked for a pipeline");
+    assert!(init(host.path(), &["--ci"], 0).contains("workflows/qa-pilot.yml"));
+    let workflow = qa_pilot::yaml::read(&path).unwrap();
+    assert_eq!(workflow["env"]["FEATURE"], "checkout");
+    assert_eq!(workflow["env"]["QA_ENV"], "qa");
+    assert_eq!(workflow["concurrency"]["group"], "qa-pilot-qa");
+
+    let file = |name: &str| host.path().join(name);
+    let step = |name: &str, script: &str| {
+        let binary = Path::new(env!("CARGO_BIN_EXE_qa-pilot")).parent().unwrap();
+        let path = std::env::join_paths(
+            [binary.to_owned(), host.path().join("bin")]
+                .into_iter()
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        );
+        let mut command = std::process::Command::new("bash");
+        command.args(["-e", "-c", script]).current_dir(host.path()).env("PATH", path.unwrap());
+        for name in ["FEATURE", "QA_ENV", "APP", "PROFILE", "PRIORITY", "MAX_SKIPPED"] {
+            command.env(name, workflow["env"][name].as_str().unwrap());
+        }
+        for name in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
+            command.env(name, file(name));
+        }
+        let output =
+            command.env("RUNNER_TEMP", host.path()).env("SPECS", "specs/a.spec.ts").output().unwrap();
+        (name.to_owned(), output)
+    };
+    let all = scripts(&workflow);
+    let named = |name: &str| {
+        let (name, script) = all.iter().find(|(known, _)| known == name).unwrap();
+        step(name, script).1
+    };
+    // A case whose spec changed since its approval is skipped, and no skip is allowed by default.
+    let spec = "specs/checkout/CHECKOUT-ORDER-001.spec.ts";
+    host.write("testing/checkout/specs.json", &format!("{{\"CHECKOUT-ORDER-001\": \"{spec}\"}}"));
+    host.write("testing/checkout/approved.json", "{\"CHECKOUT-ORDER-001\": \"0123456789abcdef\"}");
+    let refused = named("Select the specs that QA approved");
+    assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+    assert!(
+        fs_err::read_to_string(file("GITHUB_STEP_SUMMARY")).unwrap().contains("skipped CHECKOUT-ORDER-001")
+    );
+    let told_hash = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let hashes: Vec<&str> = told_hash
+        .split(|c: char| !c.is_ascii_hexdigit())
+        .filter(|word| word.len() == 16 && *word != "0123456789abcdef")
+        .collect();
+    host.write("testing/checkout/approved.json", &format!("{{\"CHECKOUT-ORDER-001\": \"{}\"}}", hashes[0]));
+    let selected = named("Select the specs that QA approved");
+    assert_eq!(selected.status.code(), Some(0), "{}", told(&selected));
+    assert_eq!(fs_err::read_to_string(file("GITHUB_OUTPUT")).unwrap(), format!("specs={spec}\n"));
+    // Nothing tells a build at this host's address, so the run ends before its command; the words were understood.
+    let run = named("Run them under the guard");
+    assert_eq!(run.status.code(), Some(2), "{}", told(&run));
+    assert!(told(&run).contains("127.0.0.1:1"), "{}", told(&run));
+
+    let edited = fs_err::read_to_string(&path).unwrap().replace("0 5", "0 6");
+    fs_err::write(&path, &edited).unwrap();
+    assert!(init(host.path(), &["--force"], 0).contains("unchanged"), "a pipeline is the repository's own");
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), edited);
 }

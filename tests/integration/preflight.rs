@@ -102,6 +102,48 @@ fn evidence_that_stays_here_must_be_ignored_by_git() {
 }
 
 #[test]
+fn what_history_could_not_tell_is_told() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let notes = |host: &Host| json(&run(host, &["--dry-run"], &["touch", "ran"]))["notes"].to_string();
+    let (dirty, off_guard) =
+        ("qa-pilot.config.yaml has changes that are not committed", "imports no write-guard.ts");
+    assert!(!notes(&host).contains(dirty), "outside a repository there is no history");
+    assert!(notes(&host).contains("CHECKOUT-ORDER-001.spec.ts imports no write-guard.ts of this version"));
+    host.write("specs/write-guard.ts", WRITE_GUARD_TS);
+    host.write("specs/checkout/CHECKOUT-ORDER-001.spec.ts", "import { test } from '../write-guard';");
+    git(&host, &["init", "-q"]);
+    host.write(".gitignore", "testing/*/runs/\n");
+    assert!(notes(&host).contains(dirty) && !notes(&host).contains(off_guard), "{}", notes(&host));
+    git(&host, &["add", "."]);
+    git(&host, &["-c", "user.name=t", "-c", "user.email=t@client.test", "commit", "-qm", "all"]);
+    assert_eq!(notes(&host), "[]");
+    host.write("testing/checkout/cases.yaml", &format!("{}\n", include_str!("host/cases.yaml")));
+    assert_eq!(notes(&host), "[]", "of other files nothing is said");
+    edit(&host, "qa-pilot.config.yaml", "    kind: qa", "    kind: staging");
+    assert!(notes(&host).contains(dirty), "{}", notes(&host));
+}
+
+#[test]
+fn names_that_could_not_be_published_stop_the_run() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    for name in ["DOMAIN\\tester", "a/b", "<b>"] {
+        let output = run(&host, &["--executor", name], &["touch", "ran"]);
+        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("the executor") && said.contains("--executor") && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+    edit(&host, "testing/checkout/cases.yaml", "model_version: model-a", "model_version: model a(b)");
+    edit(&host, "qa-pilot.config.yaml", "[model-a]", "[model a(b)]");
+    refused(&host, "model_version \"model a(b)\" cannot be published");
+    assert!(host.runs().is_empty());
+}
+
+#[test]
 fn on_production_every_spec_is_on_the_guard() {
     let version = VersionServer::start(BUILD);
     let host = Host::new(version.address);
@@ -159,10 +201,21 @@ fn greens_of_stabilization_runs_are_counted_in_a_row() {
         assert_eq!(output.status.code(), Some(exit), "{}", told(&output));
         assert_eq!(log()[ID]["greens"], greens);
         assert_eq!(json(&output)["publishable"], false);
-        // Run ids count seconds.
-        std::thread::sleep(std::time::Duration::from_millis(1100));
     }
+    assert_eq!(host.runs().len(), 4, "runs that begin in the same second wait for one of their own");
+    let stable = || {
+        let notes = json(&run(&host, &["--dry-run"], &["touch", "ran"]))["notes"].to_string();
+        !notes.contains("not shown to be stable")
+    };
+    assert!(stable(), "the host has no environment where specs prove themselves");
+    edit(&host, "qa-pilot.config.yaml", "environments:", "stabilization: { env: staging }\nenvironments:");
+    assert!(!stable());
+    for _ in 0..2 {
+        run(&host, &["--kind", "stabilization"], &["sh", "-c", &ending_in("passed")]);
+    }
+    assert!(stable());
     host.write("specs/checkout/CHECKOUT-ORDER-001.spec.ts", "// edited\n");
+    assert!(!stable(), "an edit begins anew");
     run(&host, &["--kind", "stabilization"], &["sh", "-c", &ending_in("passed")]);
     assert_eq!(log()[ID]["greens"], 1, "an edit begins anew");
 }
@@ -202,6 +255,8 @@ fn a_pipeline_ends_as_its_verdict_does() {
         let output = run(&host, &["--kind", "ci"], &["sh", "-c", &ending_in(status)]);
         assert_eq!(output.status.code(), Some(exit), "{}", told(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(message), "{}", told(&output));
+        assert!(json(&output)["ending"].as_str().unwrap().contains(message), "{}", told(&output));
+        assert_eq!(json(&output)["cases"], serde_json::json!([ID]));
         let says_halted = json(&output)["notes"].to_string().contains("halted: 1 of 1 cases are blocked");
         assert_eq!(says_halted, status == "skipped", "{}", told(&output));
     }
