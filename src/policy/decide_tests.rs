@@ -38,7 +38,7 @@ fn judge_in(
     let mut examination = rules.examine(request, &headers, unread);
     let held = examination.needs_body(situation);
     if held {
-        examination.give_body(Body::read(&headers, body.as_bytes()));
+        examination.give_body(Body::read(&headers, body.as_bytes(), 1 << 20));
     }
     (examination.decide(situation), held)
 }
@@ -133,7 +133,7 @@ fn claimed_methods_are_judged() {
         ("PUT", "/orders/7", &multipart, part),
         ("POST", "/orders/_search", &form, "_method=delete"),
         ("PUT", "/orders/7", &multipart, "no multipart"),
-        ("PUT", "/orders/7", &[form[0], ("content-encoding", "br")], "?"),
+        ("PUT", "/orders/7", &[form[0], ("content-encoding", "br")], "plain"),
     ] {
         let (decision, _) = judge(&rules, method, target, pairs, body);
         assert_eq!(word(&decision), "block", "{method} {target} {body}");
@@ -163,7 +163,7 @@ fn what_cannot_be_read_is_taken_for_a_write() {
     assert_eq!(word(&judge(&rules, "POST", "/gql", &[], "{}").0), "block");
     let (Decision::Refuse(refusal), _) = judge(&rules, "POST", "/body", &gzip, "y") else { panic!() };
     assert!(
-        refusal.reason.ends_with("the body cannot be judged: its content encoding is gzip"),
+        refusal.reason.contains("the body cannot be judged: its content encoding gzip cannot be undone: "),
         "{}",
         refusal.reason
     );

@@ -4,8 +4,11 @@
 //! `Permit`, without which nothing is forwarded.
 
 mod body;
+mod charset;
 mod config;
 mod decide;
+mod encoding;
+mod form;
 pub mod packs;
 mod request;
 mod rules;

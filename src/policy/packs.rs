@@ -90,7 +90,7 @@ mod tests {
         let mut examination = rules.examine(request, &headers, unread);
         let situation = Situation { standing: Standing::Open, scopes: &[], page: None };
         if let Some(body) = body.filter(|_| examination.needs_body(&situation)) {
-            examination.give_body(Body::read(&headers, body.as_bytes()));
+            examination.give_body(Body::read(&headers, body.as_bytes(), 1 << 20));
         }
         match examination.decide(&situation) {
             Decision::Permit(permit) if permit.observed().is_none() => "read",

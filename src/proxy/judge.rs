@@ -139,7 +139,7 @@ async fn body_for(
     let (method, url) = unfinished.disarm();
     match held {
         Ok(Held::Whole(bytes, trailers)) => {
-            examination.give_body(Body::read(&head.headers, &bytes));
+            examination.give_body(Body::read(&head.headers, &bytes, conn.proxy().max_body));
             Ok(RequestBody::Held(Some(bytes).filter(|bytes| !bytes.is_empty()), trailers))
         }
         Ok(Held::Over(begin, rest)) => {

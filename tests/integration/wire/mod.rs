@@ -7,6 +7,7 @@ mod guard;
 mod origin;
 
 mod attempts;
+mod bodies;
 mod control;
 mod framing;
 mod judging;

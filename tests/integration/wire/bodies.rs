@@ -1,0 +1,137 @@
+//! Bodies that decide: whatever they are coded in is undone to judge them, and what is forwarded stays as it was sent.
+
+use super::client::Client;
+use super::guard::{Start, events};
+use super::origin::Origin;
+use flate2::Compression;
+use serde_json::{Value, json};
+use std::io::Write;
+
+const READ: &str = r#"{"query":"query { orders { id } }"}"#;
+const WRITE: &str = r#"{"query":"mutation { pay(id: 1) { id } }"}"#;
+
+fn signatures() -> Value {
+    json!([{ "method": "POST", "url": "/graphql$", "body": "\"query\"\\s*:\\s*\"\\s*mutation" }])
+}
+
+fn encode(coding: &str, bytes: &[u8]) -> Vec<u8> {
+    match coding {
+        "gzip" => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        "deflate" => {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        "br" => {
+            let mut out = Vec::new();
+            let params = brotli::enc::BrotliEncoderParams { quality: 4, ..Default::default() };
+            brotli::BrotliCompress(&mut &bytes[..], &mut out, &params).unwrap();
+            out
+        }
+        _ => ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest),
+    }
+}
+
+#[tokio::test]
+async fn coded_bodies_are_judged_and_forwarded_as_they_were_sent() {
+    let (clear, tls) = (Origin::clear().await, Origin::tls().await);
+    let guard = Start::policy("read-only").signatures(signatures()).trusting(&tls.ca()).run();
+    let attempt = guard.begin("t1").await;
+    let ca = guard.run_dir().join("ca.pem");
+    let mut one = Client::clear(&attempt.proxy, &clear.authority()).await;
+    let mut two = Client::two(&attempt.proxy, &tls.authority(), &ca).await;
+    let url = format!("https://{}/graphql", tls.authority());
+    let mut blocked = 0;
+    for (stated, applied) in [
+        ("gzip", &["gzip"][..]),
+        ("X-GZIP", &["gzip"]),
+        ("deflate", &["deflate"]),
+        ("br", &["br"]),
+        ("zstd", &["zstd"]),
+        ("gzip, br", &["gzip", "br"]),
+        ("gzip, gzip", &["gzip", "gzip"]),
+    ] {
+        let coded = |text: &str| {
+            applied.iter().fold(text.as_bytes().to_vec(), |bytes, coding| encode(coding, &bytes))
+        };
+        let headers = [("content-encoding", stated)];
+        for (client, target) in [(&mut one, "/graphql"), (&mut two, url.as_str())] {
+            let passed = client.send("POST", target, &headers, &coded(READ)).await;
+            assert_eq!(passed.status, 200, "{stated}");
+            assert_eq!(passed.json()["body"], *String::from_utf8_lossy(&coded(READ)), "{stated}");
+            assert_eq!(client.send("POST", target, &headers, &coded(WRITE)).await.status, 403, "{stated}");
+            blocked += 1;
+        }
+    }
+    let record = guard.record_of(&attempt).await;
+    assert_eq!(record["blocked"], blocked);
+    let reason = &record["events"][0]["reason"];
+    assert!(!reason.as_str().unwrap().contains("cannot be judged"), "it was read: {reason}");
+    for origin in [&clear, &tls] {
+        assert_eq!(origin.lines(), ["POST /graphql"; 7]);
+        assert_eq!(origin.seen()[1].headers["content-encoding"], "X-GZIP");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_decoded_counts_as_a_match_where_a_rule_could_apply() {
+    let origin = Origin::clear().await;
+    let mut start = Start::policy("read-only").signatures(signatures());
+    start.arguments.extend(["--max-body".into(), "4000".into()]);
+    let guard = start.run();
+    let attempt = guard.begin("t1").await;
+    let mut client = Client::clear(&attempt.proxy, &origin.authority()).await;
+    let gzip = encode("gzip", READ.as_bytes());
+    let bomb = encode("gzip", &vec![b' '; 100_000]);
+    assert!(bomb.len() < 4000);
+    let cases: [(&str, &[u8], &str); 6] = [
+        ("gzip", READ.as_bytes(), "cannot be undone"),
+        ("gzip", &gzip[..gzip.len() / 2], "cannot be undone"),
+        ("gzip", &bomb, "gives more than 4000 bytes"),
+        ("gzip, gzip", &encode("gzip", &bomb), "gives more than 4000 bytes"),
+        ("compress", READ.as_bytes(), "is not known"),
+        ("gzip, gzip, gzip, gzip, gzip", &gzip, "more than 4 content codings"),
+    ];
+    for (stated, bytes, _) in &cases {
+        let headers = [("content-encoding", *stated)];
+        assert_eq!(client.send("POST", "/graphql", &headers, bytes).await.status, 403, "{stated}");
+        assert_eq!(client.send("POST", "/other", &headers, bytes).await.status, 200, "no rule needs it");
+    }
+    let record = guard.record_of(&attempt).await;
+    assert_eq!(events(&record).len(), cases.len());
+    for (event, (_, _, why)) in record["events"].as_array().unwrap().iter().zip(&cases) {
+        let reason = event["reason"].as_str().unwrap();
+        assert!(reason.contains("the body cannot be judged: ") && reason.contains(why), "{reason}");
+    }
+    assert_eq!(origin.lines(), ["POST /other"; 6]);
+}
+
+#[tokio::test]
+async fn every_charset_that_a_server_may_read_is_judged() {
+    let origin = Origin::clear().await;
+    let guard = Start::policy("read-only").signatures(signatures()).run();
+    let attempt = guard.begin("t1").await;
+    let mut client = Client::clear(&attempt.proxy, &origin.authority()).await;
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let utf_32 =
+        |text: &str| text.chars().flat_map(|char| u32::from(char).to_le_bytes()).collect::<Vec<u8>>();
+    for (content_type, read, write) in [
+        ("application/json; charset=utf-16", wide(READ), wide(WRITE)),
+        ("application/json", wide(READ), wide(WRITE)),
+        ("application/json", utf_32(READ), utf_32(WRITE)),
+        ("application/json; charset=utf-16", READ.into(), WRITE.into()),
+        ("application/json; charset=shift_jis", READ.into(), WRITE.into()),
+    ] {
+        let headers = [("content-type", content_type)];
+        assert_eq!(client.send("POST", "/graphql", &headers, &read).await.status, 200, "{content_type}");
+        assert_eq!(client.send("POST", "/graphql", &headers, &write).await.status, 403, "{content_type}");
+    }
+    let unknown = [("content-type", "application/json; charset=utf-7")];
+    assert_eq!(client.send("POST", "/graphql", &unknown, READ.as_bytes()).await.status, 403);
+    assert_eq!(guard.record_of(&attempt).await["blocked"], 6);
+    assert_eq!(origin.lines(), ["POST /graphql"; 5]);
+}
