@@ -3,10 +3,14 @@
 //! A server may act on another method than the one on the wire, and on another path than the one that was sent, so every
 //! claim and every spelling that servers are known to act on is judged.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 
 /// Headers by which frameworks let a request claim another method.
-const OVERRIDE_HEADERS: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+static OVERRIDE_HEADERS: [HeaderName; 3] = [
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-method-override"),
+];
 
 /// How often percent-encoding is undone: some servers decode again what a proxy in front of them decoded.
 const DECODINGS: usize = 3;
@@ -38,9 +42,9 @@ impl Request {
 
     fn build(method: &str, origins: &[&str], target: &str, headers: &HeaderMap, has_body: bool) -> Self {
         let target = target.split('#').next().unwrap_or_default();
-        let mut forms: Vec<String> = origins.iter().map(|origin| format!("{origin}{target}")).collect();
+        let mut forms: Vec<String> = origins.iter().map(|origin| [origin, target].concat()).collect();
         for canonical in canonical_targets(target) {
-            forms.extend(origins.iter().map(|origin| format!("{origin}{canonical}")));
+            forms.extend(origins.iter().map(|origin| [origin, canonical.as_str()].concat()));
         }
         let mut request = Self {
             method: method.into(),
@@ -55,7 +59,7 @@ impl Request {
         }
         let query = target.split_once('?').map_or("", |(_, query)| query);
         let mut overridden = false;
-        for name in OVERRIDE_HEADERS {
+        for name in &OVERRIDE_HEADERS {
             for value in headers.get_all(name) {
                 overridden = true;
                 String::from_utf8_lossy(value.as_bytes()).split(',').for_each(|method| request.claim(method));

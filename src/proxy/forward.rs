@@ -11,15 +11,16 @@ use hyper_util::rt::TokioIo;
 use std::rc::Rc;
 
 /// Fields that belong to one connection (RFC 9110, section 7.6.1), and those that speak to the proxy.
-const HOP_BY_HOP: [&str; 8] = [
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "transfer-encoding",
-    "upgrade",
-    "http2-settings",
+static HOP_BY_HOP: [HeaderName; 9] = [
+    header::CONNECTION,
+    header::PROXY_AUTHORIZATION,
+    header::PROXY_AUTHENTICATE,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    HeaderName::from_static("http2-settings"),
 ];
 
 /// Forwards a request and streams the answer back.
@@ -110,6 +111,10 @@ fn outgoing(
 
 /// Removes what belongs to one connection, and what `Connection` names as such.
 fn strip(headers: &mut HeaderMap) {
+    // One pass over the names costs less than looking for each.
+    if !headers.keys().any(|name| HOP_BY_HOP.contains(name)) {
+        return;
+    }
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
@@ -122,12 +127,12 @@ fn strip(headers: &mut HeaderMap) {
             headers.remove(name);
         }
     }
-    for name in HOP_BY_HOP {
-        headers.remove(name);
-    }
     let trailers =
         headers.get_all(header::TE).iter().any(|value| value.as_bytes().eq_ignore_ascii_case(b"trailers"));
-    if headers.remove(header::TE).is_some() && trailers {
+    for name in &HOP_BY_HOP {
+        headers.remove(name);
+    }
+    if trailers {
         headers.insert(header::TE, HeaderValue::from_static("trailers"));
     }
 }

@@ -11,11 +11,14 @@ use super::{forward, respond};
 use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
 use crate::policy::{Examination, Request as Judged};
 use crate::record::{Event, EventAction, EventId, InScope};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header, request};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Version, header, request};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::rc::Rc;
+
+/// What a browser loads the answer as (W3C Fetch Metadata).
+static SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The connection is to be closed without an answer.
 #[derive(Debug, thiserror::Error)]
@@ -262,12 +265,12 @@ fn is_web_socket(head: &request::Parts, has_body: bool) -> bool {
 
 /// Whether a document or a frame is loaded. Browsers say so over TLS and to loopback; elsewhere what they accept tells.
 fn navigates(head: &request::Parts) -> bool {
-    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
-    match text("sec-fetch-dest") {
+    let text = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+    match text(&SEC_FETCH_DEST) {
         Some(dest) => matches!(dest, "document" | "iframe" | "frame" | "embed" | "object"),
         None => {
-            text("upgrade-insecure-requests") == Some("1")
-                && text("accept").is_some_and(|accept| accept.starts_with("text/html"))
+            text(&header::UPGRADE_INSECURE_REQUESTS) == Some("1")
+                && text(&header::ACCEPT).is_some_and(|accept| accept.starts_with("text/html"))
         }
     }
 }

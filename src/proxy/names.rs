@@ -95,6 +95,16 @@ impl Authority {
         Ok(Self { host: fold(host)?, port })
     }
 
+    /// Whether `text` names this host and port. Nearly always it is spelled as it was folded.
+    pub fn is_spelled(&self, text: &str, default_port: u16) -> bool {
+        if let (Host::Domain(name), true) = (&self.host, self.port == default_port)
+            && name == text
+        {
+            return true;
+        }
+        Self::parse(text, Some(default_port)).is_ok_and(|authority| authority == *self)
+    }
+
     /// Whether a TLS server name is this host.
     pub fn is_named(&self, server_name: &str) -> bool {
         fold(server_name).is_ok_and(|host| host == self.host)
@@ -200,7 +210,14 @@ mod tests {
             ("[::1]:9443", "[::1]:9443"),
             ("[0:0:0:0:0:0:0:1]", "[::1]:443"),
         ] {
-            assert_eq!(Authority::parse(text, Some(443)).map(|a| a.to_string()), Ok(want.into()), "{text}");
+            let authority = Authority::parse(text, Some(443)).unwrap();
+            assert_eq!(authority.to_string(), want, "{text}");
+            for other in [text, "shop.test", "shop.test:80", "127.0.0.1", "a..b", ""] {
+                let same = Authority::parse(other, Some(443)).is_ok_and(|parsed| parsed == authority);
+                assert_eq!(authority.is_spelled(other, 443), same, "{text} {other}");
+            }
+            let elsewhere = Authority::parse(text, Some(8443)).is_ok_and(|parsed| parsed == authority);
+            assert_eq!(authority.is_spelled(text, 8443), elsewhere, "{text}");
         }
     }
 

@@ -53,10 +53,7 @@ pub(super) fn origin_of(conn: &Conn, head: &request::Parts) -> Result<Origin, Un
     if scheme.is_some_and(|scheme| scheme != origin.scheme) {
         return Err(differs("the scheme", uri.scheme_str().unwrap_or_default()));
     }
-    let same = |text: &str| {
-        Authority::parse(text, Some(origin.scheme.default_port()))
-            .is_ok_and(|authority| authority == origin.authority)
-    };
+    let same = |text: &str| origin.authority.is_spelled(text, origin.scheme.default_port());
     if let Some(authority) = uri.authority() {
         if authority.as_str().contains('@') {
             return Err(named(NameError::UserInfo));

@@ -141,10 +141,18 @@ impl Upstream {
 
     fn take(&self) -> Option<SendRequest<RequestBody>> {
         let mut idle = self.idle.borrow_mut();
-        idle.retain(|(sender, since)| !sender.is_closed() && since.elapsed() < IDLE);
-        // The youngest first, so that those that are not needed expire.
-        let ready = idle.iter().rposition(|(sender, _)| sender.is_ready())?;
-        Some(idle.remove(ready).0)
+        // The youngest first, so that those that are not needed expire; what is older than one that expired has expired too.
+        loop {
+            let ready = idle.iter().rposition(|(sender, _)| sender.is_ready())?;
+            let (sender, since) = idle.remove(ready);
+            if sender.is_closed() {
+                continue;
+            }
+            if since.elapsed() < IDLE {
+                return Some(sender);
+            }
+            idle.drain(..ready);
+        }
     }
 
     async fn connect(&self) -> Result<SendRequest<RequestBody>, UpstreamError> {
