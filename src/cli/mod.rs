@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod say;
 mod sha;
+mod upstream_args;
 mod with_parent;
 
 use crate::exit::Exit;

@@ -1,5 +1,6 @@
 //! `qa-pilot proxy`: a guard that a person starts.
 
+use super::upstream_args::UpstreamArgs;
 use crate::exit::Exit;
 use crate::files;
 use crate::model::Policy;
@@ -28,9 +29,8 @@ pub(super) struct Proxy {
     /// The main port's address, on loopback
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Certificates (PEM) that origins may show beside those that the system trusts; may be given more than once
-    #[arg(long, value_name = "FILE")]
-    upstream_ca: Vec<PathBuf>,
+    #[command(flatten)]
+    upstream: UpstreamArgs,
     /// The longest body in bytes that is held where a rule needs it
     #[arg(long, value_name = "BYTES", default_value_t = proxy::MAX_BODY)]
     max_body: usize,
@@ -120,7 +120,7 @@ impl Proxy {
             listen: self.listen,
             policy,
             mutation,
-            upstream_ca: self.upstream_ca,
+            upstream: self.upstream.options().map_err(|error| Fault::Input(error.to_string()))?,
             max_body: self.max_body,
             drain,
             ..Config::new(self.run_dir, script.into())

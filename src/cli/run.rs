@@ -1,5 +1,6 @@
 //! `qa-pilot run`: a guarded run of a test command, with its report and the gate's decision.
 
+use super::upstream_args::UpstreamArgs;
 use crate::exit::Exit;
 use crate::model::RunKind;
 use crate::proxy;
@@ -48,9 +49,8 @@ pub(super) struct Run {
     /// Say what would run, and run nothing
     #[arg(long)]
     dry_run: bool,
-    /// Certificates (PEM) that origins may show beside those that the system trusts; may be given more than once
-    #[arg(long, value_name = "FILE")]
-    upstream_ca: Vec<PathBuf>,
+    #[command(flatten)]
+    upstream: UpstreamArgs,
     /// The longest body in bytes that is held where a rule needs it
     #[arg(long, value_name = "BYTES", default_value_t = proxy::MAX_BODY)]
     max_body: usize,
@@ -82,11 +82,13 @@ impl Run {
             Kind::Stabilization => RunKind::Stabilization,
             Kind::Ci => RunKind::Ci,
         });
-        let wire = WireOptions {
-            upstream_ca: self.upstream_ca,
-            max_body: self.max_body,
-            drain: Duration::from_millis(self.drain_ms),
+        let upstream = match self.upstream.options_like_node() {
+            Ok(upstream) => upstream,
+            Err(error) => return input_fault(error),
         };
+        let insecure = upstream.insecure.iter().map(ToString::to_string).collect();
+        let wire =
+            WireOptions { upstream, max_body: self.max_body, drain: Duration::from_millis(self.drain_ms) };
         let plan = Plan::of(Request {
             feature: self.feature,
             env: self.env,
@@ -96,6 +98,7 @@ impl Run {
             statuses: self.statuses,
             executor: self.executor,
             include_quarantined: self.include_quarantined,
+            insecure,
             command: self.command,
         });
         let plan = match plan {

@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::upstream_args::UpstreamArgs;
 use crate::exit::Exit;
 use crate::files;
 use crate::host::profile::{Environment, Profile};
 use crate::model::clock;
-use crate::proxy::Trust;
+use crate::proxy::Way;
 use crate::run::build_id;
 
 /// Says which build is deployed in an environment
@@ -35,9 +36,8 @@ pub(super) struct Sha {
     /// Print the build id alone
     #[arg(long)]
     sha_only: bool,
-    /// Certificates (PEM) that the environment may show beside those that the system trusts; may be given more than once
-    #[arg(long, value_name = "FILE")]
-    upstream_ca: Vec<PathBuf>,
+    #[command(flatten)]
+    upstream: UpstreamArgs,
 }
 
 /// What is printed; the order of keys is part of the format.
@@ -61,11 +61,12 @@ impl Sha {
             Ok(environment) => environment,
             Err(error) => return fault(error),
         };
-        let mut trusted = self.upstream_ca.clone();
-        let extra = std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|path| !path.is_empty());
-        trusted.extend(extra.map(PathBuf::from));
-        let trust = match Trust::read(&trusted) {
-            Ok(trust) => trust,
+        let way = match self.upstream.options_like_node() {
+            Ok(options) => Way::read(&options).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let way = match way {
+            Ok(way) => way,
             Err(error) => return fault(error),
         };
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -73,7 +74,7 @@ impl Sha {
             Err(error) => return fault(error),
         };
         let limit = Duration::from_millis(self.timeout_ms);
-        match runtime.block_on(build_id::read(&environment.sha_source, &trust, limit)) {
+        match runtime.block_on(build_id::read(&environment.sha_source, &way, limit)) {
             Ok(sha) => self.print(&sha, environment),
             Err(error) => {
                 super::fault(error);

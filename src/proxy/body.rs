@@ -131,12 +131,14 @@ fn length(bytes: Option<&Bytes>) -> u64 {
 
 impl ResponseBody {
     /// The origin's body; a connection whose response has none is free again at once.
-    pub(super) fn from_origin(body: Incoming, lease: Lease) -> Self {
+    pub(super) fn from_origin(body: Incoming, lease: Option<Lease>) -> Self {
         if body.is_end_stream() {
-            lease.give_back();
+            if let Some(lease) = lease {
+                lease.give_back();
+            }
             return Self::Empty;
         }
-        Self::Origin(body, Some(lease))
+        Self::Origin(body, lease)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a proxy needs to start, typed before a port is bound.
 
-use super::upstream::{Trust, TrustError};
+use super::upstream::{TrustError, Way, WayOptions};
 use crate::files::{self, FileError};
 use crate::model::Policy;
 use crate::policy::MutationConfig;
@@ -28,8 +28,8 @@ pub struct Config {
     pub policy: Policy,
     /// What counts as a write.
     pub mutation: MutationConfig,
-    /// PEM files of certificates that are trusted beside the system's roots.
-    pub upstream_ca: Vec<PathBuf>,
+    /// How origins are reached.
+    pub upstream: WayOptions,
     /// The longest body in bytes that is held to be judged.
     pub max_body: usize,
     /// How long ends wait for what is still under way.
@@ -56,7 +56,7 @@ pub enum ConfigError {
 pub(super) struct Checked {
     pub(super) config: Config,
     pub(super) run_dir: PathBuf,
-    pub(super) trust: Trust,
+    pub(super) way: Way,
 }
 
 impl Config {
@@ -68,7 +68,7 @@ impl Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             policy: Policy::read_only(),
             mutation: MutationConfig::default(),
-            upstream_ca: Vec::new(),
+            upstream: WayOptions::default(),
             max_body: MAX_BODY,
             drain: DRAIN,
             page_guard,
@@ -79,9 +79,9 @@ impl Config {
         if !self.listen.ip().is_loopback() {
             return Err(ConfigError::NotLoopback(self.listen));
         }
-        let trust = Trust::read(&self.upstream_ca)?;
+        let way = Way::read(&self.upstream)?;
         files::create_folder(&self.run_dir).map_err(ConfigError::RunDir)?;
         let run_dir = files::canonical(&self.run_dir).map_err(ConfigError::RunDir)?;
-        Ok(Checked { config: self, run_dir, trust })
+        Ok(Checked { config: self, run_dir, way })
     }
 }

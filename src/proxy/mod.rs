@@ -35,7 +35,10 @@ pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
 pub use serve::{Guard, ProxyError, Ready, start};
 pub use stats::{Begun, Counts};
 pub use tls::CertificateError;
-pub use upstream::{FetchError, Fetched, Trouble, Trust, TrustError, UpstreamError, fetch};
+pub use upstream::{
+    ClientCert, FetchError, Fetched, HostError, Trouble, TrustError, UpstreamError, UpstreamHost,
+    UpstreamProxy, ViaError, Way, WayError, WayOptions, fetch,
+};
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 use super::attempts::{Attempts, Port, Route, secret};
 use super::config::{Checked, Config, ConfigError};
 use super::control;
+use super::names::is_own_machine;
 use super::stats::{Begun, Counts, Stats};
 use super::task::Spawner;
 use super::tls::{CertificateAuthority, CertificateError, Leaves};
@@ -198,7 +199,7 @@ async fn open(
     stats: Arc<Stats>,
     spawner: Spawner,
 ) -> Result<Opened, ProxyError> {
-    let Checked { config, run_dir, trust } = checked;
+    let Checked { config, run_dir, way } = checked;
     let main = TcpListener::bind(config.listen).await.map_err(ProxyError::Start)?;
     let main_address = main.local_addr().map_err(ProxyError::Start)?;
     let (run_listener, run_number) = listen::bind_any().await.map_err(ProxyError::Start)?;
@@ -226,7 +227,10 @@ async fn open(
         pid: std::process::id(),
     };
     let proxy = Rc::new(Proxy {
-        pool: Pool::new(Dialer::new(trust, move |port| owned.is_own(port)), spawner.clone()),
+        pool: Pool::new(
+            Dialer::new(way, move |address| is_own_machine(address) && owned.is_own(address.port())),
+            spawner.clone(),
+        ),
         rules,
         attempts: attempts.clone(),
         leaves,

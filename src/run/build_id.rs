@@ -1,7 +1,7 @@
 //! Which build is deployed: what the environment's `sha_source` answers, before a run and after it.
 
 use crate::host::profile::{Extract, ShaFormat, ShaSource};
-use crate::proxy::{self, Trust};
+use crate::proxy::{self, Way};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use url::Url;
@@ -70,13 +70,13 @@ fn wanted(format: ShaFormat) -> &'static str {
 ///
 /// # Errors
 /// When it does not answer with a 2xx, or what it answers holds no build id of the declared format.
-pub async fn read(source: &ShaSource, trust: &Trust, limit: Duration) -> Result<String, BuildIdError> {
+pub async fn read(source: &ShaSource, way: &Way, limit: Duration) -> Result<String, BuildIdError> {
     let until = Instant::now() + limit;
     let fault = |reason: String| BuildIdError::Fetch { url: source.url.clone(), reason };
     let mut url = Url::parse(&source.url).map_err(|error| fault(error.to_string()))?;
     for _ in 0..=REDIRECTS {
         let left = until.saturating_duration_since(Instant::now());
-        let answer = proxy::fetch(url.as_str(), trust.clone(), left, ANSWER_CAP)
+        let answer = proxy::fetch(url.as_str(), way.clone(), left, ANSWER_CAP)
             .await
             .map_err(|error| fault(error.to_string()))?;
         if answer.status.is_success() {

@@ -88,7 +88,7 @@ impl RunDirectory {
             browser: self.browser(),
             started_at: some(&facts.started_at),
             finished_at: some(&facts.finished_at),
-            upstream_insecure: Vec::new(),
+            upstream_insecure: plan.insecure.clone(),
             shards: Vec::new(),
         };
         let path = self.path.join("meta.json");

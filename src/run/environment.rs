@@ -68,8 +68,8 @@ pub fn proxies(run_proxy: &str, no_proxy_before: Option<&str>) -> Vec<(&'static 
         .collect()
 }
 
-/// Variables of the user's that would take the browser past the guard, or belong to another run.
-pub const REMOVED: [&str; 7] = [
+/// Variables of the user's that would take the browser past the guard, belong to another run, or are for the guard alone.
+pub const REMOVED: [&str; 8] = [
     "PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK",
     "PLAYWRIGHT_JSON_OUTPUT_NAME",
     "PLAYWRIGHT_JSON_OUTPUT_DIR",
@@ -77,6 +77,7 @@ pub const REMOVED: [&str; 7] = [
     "ALL_PROXY",
     "all_proxy",
     "QA_PILOT_MUTATION",
+    "QA_PILOT_UPSTREAM_PROXY",
 ];
 
 #[cfg(test)]

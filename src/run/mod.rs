@@ -35,7 +35,7 @@ use crate::gate::{self, Decision};
 use crate::host::spec_sha::SpecError;
 use crate::model::{Fault, PolicyKind, RunId, RunKind, clock};
 use crate::policy::{MutationConfig, UnsafeMethods};
-use crate::proxy::{self, Config, Counts, Guard, ProxyError, Trust, TrustError};
+use crate::proxy::{self, Config, Counts, Guard, ProxyError, TrustError, Way, WayOptions};
 use crate::publish::ci::Ending;
 use crate::report::{self, Report};
 use child::Signals;
@@ -43,7 +43,7 @@ use directory::Facts;
 use jiff::Timestamp;
 use playwright::{CommandError, PlannedCommand};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::Command;
@@ -55,8 +55,8 @@ const BEGUN_TOGETHER: u32 = 10;
 /// What the guard of a run needs beyond the plan.
 #[derive(Clone, Debug)]
 pub struct WireOptions {
-    /// Certificates to trust upstream, beside the system's.
-    pub upstream_ca: Vec<PathBuf>,
+    /// How origins are reached.
+    pub upstream: WayOptions,
     /// The most bytes of a body that are held to judge it.
     pub max_body: usize,
     /// How long requests in flight are waited for.
@@ -156,11 +156,8 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let mut signals = Signals::listen().map_err(RunError::Signals)?;
     let unsigned = mutation.write_signatures.is_empty() && mutation.unsafe_methods == UnsafeMethods::Ignore;
     let bundles = bundle::named_in_environment();
-    let mut trusted = wire.upstream_ca.clone();
-    trusted
-        .extend(std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|path| !path.is_empty()).map(PathBuf::from));
-    let trust = Trust::read(&trusted)?;
-    let sha_before = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT).await?;
+    let way = Way::read(&wire.upstream)?;
+    let sha_before = build_id::read(&plan.sha_source, &way, build_id::TIMEOUT).await?;
     let (started, directory) = begin(plan, &sha_before).await?;
     let planned = plan.command(&directory.path)?;
     let script = page_script(&plan.policy, &mutation);
@@ -168,7 +165,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         run_id: Some(directory.id.to_string()),
         policy: plan.policy.clone(),
         mutation,
-        upstream_ca: trusted,
+        upstream: wire.upstream.clone(),
         max_body: wire.max_body,
         drain: wire.drain,
         ..Config::new(directory.path.clone(), script.into())
@@ -201,7 +198,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     let opened = guard.opened();
     let stopped = guard.stop();
     let sha_after = tokio::select! {
-        sha = build_id::read(&plan.sha_source, &trust, build_id::TIMEOUT) => sha.unwrap_or_else(|error| {
+        sha = build_id::read(&plan.sha_source, &way, build_id::TIMEOUT) => sha.unwrap_or_else(|error| {
             notes.push(format!("after the run: {error}"));
             String::new()
         }),

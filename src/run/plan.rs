@@ -34,6 +34,8 @@ pub struct Request {
     pub executor: Option<String>,
     /// Whether cases run that were set aside as flaky.
     pub include_quarantined: bool,
+    /// Hosts whose certificates are not to be verified.
+    pub insecure: Vec<String>,
     /// The test command.
     pub command: Vec<String>,
 }
@@ -87,6 +89,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// The greens of earlier stabilization runs.
     pub run_log: RunLog,
+    /// Hosts whose certificates are not verified.
+    pub insecure: Vec<String>,
     /// The command as the user gave it.
     pub command: Vec<String>,
 }
@@ -153,6 +157,14 @@ pub enum PlanError {
         /// The environment.
         env: String,
     },
+    /// On production every certificate is verified.
+    #[error("--upstream-insecure {}: `{env}` is production, where every certificate is verified; name a private authority with --upstream-ca FILE", .hosts.join(", "))]
+    Insecure {
+        /// The hosts.
+        hosts: Vec<String>,
+        /// The environment.
+        env: String,
+    },
     /// No statuses anywhere.
     #[error("no statuses file, so nothing shows that the cases were approved; write {} or name one with --statuses", .0.display())]
     Statuses(PathBuf),
@@ -209,6 +221,9 @@ impl Plan {
         let policy = Policy::new(cases.policy, cases.prefix.clone())?;
         if environment.kind == EnvKind::Production && cases.policy == PolicyKind::Unrestricted {
             return Err(PlanError::Unrestricted { path: cases_path, env: request.env });
+        }
+        if environment.kind == EnvKind::Production && !request.insecure.is_empty() {
+            return Err(PlanError::Insecure { hosts: request.insecure, env: request.env });
         }
         let api_mode = std::env::var(&profile.sandbox.env_var)
             .ok()
@@ -274,6 +289,7 @@ impl Plan {
             kind,
             api_mode,
             executor,
+            insecure: request.insecure,
             command: request.command,
         })
     }

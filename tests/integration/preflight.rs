@@ -174,6 +174,33 @@ fn on_production_every_spec_is_on_the_guard() {
 }
 
 #[test]
+fn hosts_that_are_not_verified_are_noted_and_never_on_production() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let more = ["--upstream-insecure", "QA.shop.test"];
+    let output = run(&host, &more, &["sh", "-c", &ending_in("passed")]);
+    assert_ne!(output.status.code(), Some(2), "{}", told(&output));
+    let meta = fs_err::read_to_string(host.runs()[0].join("meta.json")).unwrap();
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["upstream_insecure"], serde_json::json!(["qa.shop.test"]));
+    let host = Host::new(version.address);
+    edit(
+        &host,
+        "qa-pilot.config.yaml",
+        "    kind: qa",
+        "    kind: production\n    test_account: qa-runner, own tenant, no admin rights",
+    );
+    let output = run(&host, &more, &["touch", "ran"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(
+        told(&output).contains("--upstream-insecure qa.shop.test: `qa` is production"),
+        "{}",
+        told(&output)
+    );
+    assert!(host.runs().is_empty() && !host.path().join("ran").exists());
+}
+
+#[test]
 fn a_dry_run_says_what_would_run_and_runs_nothing() {
     let host = Host::new("127.0.0.1:1".parse().unwrap());
     host.write("npx", "");

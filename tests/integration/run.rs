@@ -240,6 +240,43 @@ fn input_faults_name_the_mend_and_run_nothing() {
         )
         .contains("none.pem")
     );
+    let told = with(
+        &nothing,
+        &[
+            "run",
+            "--feature",
+            "checkout",
+            "--env",
+            "qa",
+            "--upstream-proxy",
+            "https://u:secret@p.test:1",
+            "--",
+            "true",
+        ],
+    );
+    assert!(told.contains("TLS to the proxy itself is not supported") && !told.contains("secret"), "{told}");
+}
+
+#[test]
+fn the_build_is_read_through_the_companys_proxy_and_its_password_stays_here() {
+    // Whatever is asked of it in absolute form, this server answers with the build.
+    let company = VersionServer::start(BUILD);
+    let host = Host::new(company.address);
+    let profile = fs_err::read_to_string(host.path().join("qa-pilot.config.yaml")).unwrap();
+    host.write("qa-pilot.config.yaml", &profile.replace(&company.address.to_string(), "qa.shop.test"));
+    let mut command = run(&host, "env > \"$QA_PILOT_RUN_DIR/env.txt\"");
+    let url = format!("http://u:secret@{}", company.address);
+    let output = command.env("QA_PILOT_UPSTREAM_PROXY", &url).output().unwrap();
+    assert_ne!(output.status.code(), Some(2), "{}", told(&output));
+    let directory = &host.runs()[0];
+    assert_eq!(json(&directory.join("meta.json"))["sha_before"], "3f2a91c04be17d5566aa0f9b1c2d3e4f50617283");
+    for file in walkdir::WalkDir::new(directory).into_iter().map(|entry| entry.unwrap()) {
+        if file.file_type().is_file() {
+            let text = String::from_utf8_lossy(&fs_err::read(file.path()).unwrap()).into_owned();
+            assert!(!text.contains("secret") && !text.contains("dTpzZWNyZXQ="), "{}", file.path().display());
+        }
+    }
+    assert!(!told(&output).contains("secret"), "{}", told(&output));
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod statuses;
 mod summary;
 mod trace;
 mod unmapped;
+mod upstream_insecure;
 mod verdict;
 mod video;
 
@@ -68,6 +69,7 @@ pub const ALL: &[Rule] = &[
     env_name::RULE,
     env_url::RULE,
     env_kind::RULE,
+    upstream_insecure::RULE,
     api_mode::RULE,
     evidence_capture::RULE,
     statuses::RULE,

@@ -1,7 +1,7 @@
 //! One GET with the proxy's own dialling and trust, for what the wrapper reads itself: no redirect is followed, nothing is
 //! tried twice.
 
-use super::{Dialer, Trust, UpstreamError};
+use super::{Dialer, UpstreamError, Way};
 use crate::proxy::names::{Authority, NameError, Origin, Scheme};
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode, header};
@@ -47,7 +47,7 @@ pub enum FetchError {
 ///
 /// # Errors
 /// Names the URL and what failed; a status other than 200 is none.
-pub async fn fetch(url: &str, trust: Trust, limit: Duration, cap: usize) -> Result<Fetched, FetchError> {
+pub async fn fetch(url: &str, way: Way, limit: Duration, cap: usize) -> Result<Fetched, FetchError> {
     let bad = |message: String| FetchError::Url(url.into(), message);
     let parsed = Url::parse(url).map_err(|error| bad(error.to_string()))?;
     let scheme = match parsed.scheme() {
@@ -63,28 +63,39 @@ pub async fn fetch(url: &str, trust: Trust, limit: Duration, cap: usize) -> Resu
     let origin = Origin { scheme, authority };
     let target =
         parsed.query().map_or(parsed.path().to_owned(), |query| format!("{}?{query}", parsed.path()));
-    match tokio::time::timeout(limit, get(&origin, &target, trust, cap)).await {
+    match tokio::time::timeout(limit, get(&origin, &target, way, cap)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(FetchError::Timeout(url.into(), limit)),
     }
 }
 
-async fn get(origin: &Origin, target: &str, trust: Trust, cap: usize) -> Result<Fetched, FetchError> {
+async fn get(origin: &Origin, target: &str, way: Way, cap: usize) -> Result<Fetched, FetchError> {
     let fail = |message: String| FetchError::Answer { url: format!("{origin}{target}"), message };
-    let stream = Dialer::new(trust, |_| false).dial(origin).await?;
-    let request = Request::get(target)
+    let dialer = Dialer::new(way, |_| false);
+    let proxy = dialer.forwarding(origin);
+    let stream = match proxy {
+        Some(_) => dialer.dial_for_requests(origin, None).await?.0,
+        None => dialer.dial(origin).await?,
+    };
+    let mut request = Request::get(target)
         .header(header::HOST, origin.host_header())
         .header(header::USER_AGENT, concat!("qa-pilot/", env!("CARGO_PKG_VERSION")))
         .header(header::ACCEPT, "*/*")
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|error| fail(error.to_string()))?;
+    if let Some(proxy) = proxy {
+        proxy.take(&mut request, origin);
+    }
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| fail(error.to_string()))?;
     let exchange = async {
         let response = sender.send_request(request).await.map_err(|error| fail(error.to_string()))?;
         let (head, body) = response.into_parts();
+        if let Some(proxy) = proxy {
+            proxy.accepted(origin, head.status)?;
+        }
         let body = Limited::new(body, cap).collect().await.map_err(|error| fail(error.to_string()))?;
         Ok(Fetched { status: head.status, headers: head.headers, body: body.to_bytes() })
     };

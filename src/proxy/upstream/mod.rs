@@ -4,11 +4,15 @@ mod dial;
 mod fetch;
 mod pool;
 mod tls;
+mod via;
+mod way;
 
 pub(super) use dial::Dialer;
 pub use fetch::{FetchError, Fetched, fetch};
 pub(super) use pool::{Lease, Pool, Upstream};
-pub use tls::{Trust, TrustError};
+pub use tls::TrustError;
+pub use via::{UpstreamProxy, ViaError};
+pub use way::{ClientCert, HostError, UpstreamHost, Way, WayError, WayOptions};
 
 use std::fmt;
 

@@ -5,13 +5,16 @@
 mod client;
 mod guard;
 mod origin;
+mod pki;
 
 mod attempts;
 mod bodies;
 mod control;
 mod framing;
+mod http2_origin;
 mod judging;
 mod names;
+mod onward;
 mod passing;
 mod stopping;
 mod streaming;

@@ -5,9 +5,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Frame, Incoming};
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
@@ -64,6 +64,11 @@ impl Origin {
         origin
     }
 
+    /// With a certificate that a test made; HTTP/2 is spoken where it is agreed on.
+    pub(super) async fn with(tls: Arc<rustls::ServerConfig>) -> Self {
+        Self::start(Some(tls)).await
+    }
+
     async fn start(tls: Option<Arc<rustls::ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -80,8 +85,11 @@ impl Origin {
                     match tls {
                         None => serve(socket, seen, gone).await,
                         Some(config) => {
-                            if let Ok(stream) = tokio_rustls::TlsAcceptor::from(config).accept(socket).await {
-                                serve(stream, seen, gone).await;
+                            let accepted = tokio_rustls::TlsAcceptor::from(config).accept(socket).await;
+                            let Ok(stream) = accepted else { return };
+                            match stream.get_ref().1.alpn_protocol() {
+                                Some(b"h2") => serve_two(stream, seen, gone).await,
+                                _ => serve(stream, seen, gone).await,
                             }
                         }
                     }
@@ -129,6 +137,25 @@ where
         async move { answer(request, seen, gone).await }
     });
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades().await;
+}
+
+async fn serve_two<S>(stream: S, seen: Arc<Mutex<Vec<Seen>>>, gone: Arc<Mutex<usize>>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| {
+        let (seen, gone) = (seen.clone(), gone.clone());
+        async move {
+            let is_head = request.method() == http::Method::HEAD;
+            let mut response = answer(request, seen, gone).await?;
+            if is_head {
+                // hyper sends it on HTTP/2 all the same.
+                *response.body_mut() = full("");
+            }
+            Ok::<_, hyper::Error>(response)
+        }
+    });
+    let _ = http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
 }
 
 fn full(text: impl Into<Bytes>) -> Body {
