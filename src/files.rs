@@ -151,6 +151,19 @@ pub fn size(path: &Path) -> Result<u64, FileError> {
     if found.is_file() { Ok(found.len()) } else { Err(FileError::NotRegular(path.to_owned())) }
 }
 
+/// What tells a file from every other, whatever its names: its device and its number there.
+pub type FileId = (u64, u64);
+
+/// The identity of a file, links followed: hard links to one file share it.
+///
+/// # Errors
+/// When it is missing.
+pub fn identity(path: &Path) -> Result<FileId, FileError> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).map_err(|error| missing(error, path))?;
+    Ok((found.dev(), found.ino()))
+}
+
 /// Whether `path` is a regular file that may be executed, links followed.
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::claim::{Claim, Entry};
+use crate::files::FileId;
 use crate::host::cases::Cases;
 use crate::host::meta::Meta;
 use crate::host::profile::{Capture, EnvKind, Environment, Profile};
 use crate::host::statuses::Statuses;
-use crate::model::{Digest, Fault, PolicyKind, Verdict};
-use crate::playwright::results::Shard;
+use crate::model::{Digest, Fault, PolicyKind, Shard, Verdict};
 use crate::record::{Records, Stray};
 use crate::report::Derived;
 
@@ -65,12 +65,19 @@ pub struct CasesFact {
 pub struct Disk {
     /// The run's metadata, or why it cannot be read.
     pub meta: Result<Meta, String>,
+    /// The header that a report of the run has, null where it has no such field; empty when meta.json cannot be read, and
+    /// without what comes from results.json when that cannot be.
+    pub header: Map<String, Value>,
+    /// The hashes of the specs by case id, as the run kept them; none when it kept no such file. Or why they cannot be read.
+    pub spec_shas: Result<Option<BTreeMap<String, String>>, String>,
     /// The report derived once more from results.json, or why that is not possible.
     pub rerun: Result<Rerun, String>,
     /// The records, each read once.
     pub records: Records,
     /// Files that the claim names as evidence, by the path it gives.
     pub evidence: BTreeMap<String, Evidence>,
+    /// Which file each try's trace is, by the path that results.json gives; a path that leads nowhere is not in it.
+    pub traces: BTreeMap<String, FileId>,
     /// Records that no attempt accounts for.
     pub strays: Vec<Stray>,
 }
@@ -146,17 +153,25 @@ impl Facts {
         }
     }
 
-    /// What the run's own metadata says where the claim says something else about `key`: a run is not relabelled by
-    /// editing its report.
-    pub fn relabelled(&self, key: &str, own: fn(&Meta) -> Option<&str>) -> Option<String> {
-        let said = |text: Option<&str>| text.map_or_else(|| "nothing".to_owned(), |text| format!("{text:?}"));
-        // Metadata that cannot be read is refused once, not for each of its fields.
-        let meta = self.disk.meta.as_ref().ok()?;
-        let is_same = match (self.claim.get(key), own(meta)) {
-            (Some(claimed), Some(own)) => claimed == own,
-            (claimed, own) => claimed.is_none() && own.is_none(),
-        };
-        (!is_same).then(|| format!("is not what the run's meta.json says: {}", said(own(meta))))
+    /// What the run's own files say where the claim says something else about the field `key` of its header: a run is not
+    /// relabelled by editing its report.
+    pub fn relabelled(&self, key: &str) -> Option<String> {
+        // Files that cannot be read are refused once, not for each of their fields.
+        let own = self.disk.header.get(key)?;
+        let claimed = self.claim.get(key).unwrap_or(&Value::Null);
+        (claimed != own).then(|| format!("is not what the run's own files say: {own}"))
+    }
+
+    /// Whether a record names the run that it is of. Such a run was started by `qa-pilot run`, which keeps the statuses and
+    /// the specs' hashes before anything runs.
+    pub fn names_runs(&self) -> bool {
+        let tries = self.disk.rerun.as_ref().map(|rerun| rerun.derived.tries.as_slice()).unwrap_or_default();
+        tries.iter().flat_map(|attempt| &attempt.records).any(|path| self.run_of(path).is_some())
+    }
+
+    /// The run that the record at `path` names.
+    pub fn run_of(&self, path: &str) -> Option<&str> {
+        self.disk.records.get(path)?.record.as_ref()?.attempt.as_ref()?.run_id.as_deref()
     }
 
     /// What was found at a path that the claim names.

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::claim::Claim;
 use super::facts::{CasesFact, Disk, Evidence, Facts, Recorded, Rerun, StatusesFact};
 use super::{GateError, Inputs};
-use crate::files::{self, FileError, RESULTS_CAP};
+use crate::files::{self, FileError, FileId, RESULTS_CAP};
 use crate::host::cases::{Cases, mutation_faults};
 use crate::host::meta::{Meta, sha_mismatch};
 use crate::host::profile::Profile;
@@ -15,8 +15,9 @@ use crate::merge;
 use crate::model::Digest;
 use crate::playwright::results::Results;
 use crate::record::{FIXTURES, Records, sweep};
-use crate::report::{Derived, Outcome, RunPaths, derive, digests};
+use crate::report::{self, Derived, Outcome, Report, RunFacts, RunPaths, derive, digests};
 use crate::{json, yaml};
+use serde_json::Map;
 
 /// The name that a run gives to Playwright's report.
 const RESULTS: &str = "results.json";
@@ -46,9 +47,12 @@ pub fn gather(inputs: &Inputs) -> Result<Facts, GateError> {
         map,
         disk: Disk {
             meta: Err("was not read".to_owned()),
+            header: Map::new(),
+            spec_shas: Ok(None),
             rerun: Err("was not read".to_owned()),
             records: Records::new(base),
             evidence: BTreeMap::new(),
+            traces: BTreeMap::new(),
             strays: Vec::new(),
         },
     };
@@ -58,11 +62,11 @@ pub fn gather(inputs: &Inputs) -> Result<Facts, GateError> {
 
 fn statuses(path: &Path, base: &Path) -> Result<StatusesFact, GateError> {
     let passed = yaml::read(path)?;
-    let own = base.join(STATUSES);
-    let recorded = match files::is_file(&own).then(|| yaml::read(&own)) {
-        None => Recorded::Absent,
-        Some(Ok(value)) if value == passed => Recorded::Same,
-        Some(_) => Recorded::Differs,
+    let recorded = match files::resolve_inside(base, STATUSES) {
+        Err(FileError::Missing(_)) => Recorded::Absent,
+        Err(_) => Recorded::Differs,
+        Ok(own) if yaml::read(&own).is_ok_and(|value| value == passed) => Recorded::Same,
+        Ok(_) => Recorded::Differs,
     };
     Ok(StatusesFact { statuses: Statuses::from_value(passed), recorded })
 }
@@ -77,7 +81,12 @@ fn disk(facts: &Facts, base: &Path) -> Disk {
     let meta = files::resolve_inside(base, META)
         .and_then(|path| Meta::read(&path))
         .map_err(|error| error.to_string());
-    let rerun = rerun(&facts.claim, base, meta.as_ref().ok(), &mut records);
+    let (rerun, run) = match rerun(&facts.claim, base, meta.as_ref().ok(), &mut records) {
+        Ok((rerun, run)) => (Ok(rerun), Some(run)),
+        Err(why) => (Err(why), None),
+    };
+    let header = meta.as_ref().map(|meta| Report::header(meta.clone(), run)).unwrap_or_default();
+    let spec_shas = report::spec_shas(base).map_err(|error| error.to_string());
     let listed: Vec<String> =
         facts.claim.entries().flat_map(|entry| entry.record_paths()).map(str::to_owned).collect();
     for path in &listed {
@@ -89,20 +98,34 @@ fn disk(facts: &Facts, base: &Path) -> Disk {
         .collect();
     let strays = sweep(base, &shared, &listed, &mut records);
     let evidence = evidence(facts, rerun.as_ref().ok().map(|rerun| &rerun.derived), base);
-    Disk { meta, rerun, records, evidence, strays }
+    let traces = traces(rerun.as_ref().ok().map(|rerun| &rerun.derived), base);
+    Disk { meta, header, spec_shas, rerun, records, evidence, traces, strays }
 }
 
-fn rerun(claim: &Claim, base: &Path, meta: Option<&Meta>, records: &mut Records) -> Result<Rerun, String> {
+fn rerun(
+    claim: &Claim,
+    base: &Path,
+    meta: Option<&Meta>,
+    records: &mut Records,
+) -> Result<(Rerun, RunFacts), String> {
     let path = files::resolve_inside(base, RESULTS).map_err(|error| error.to_string())?;
     let bytes = files::read_capped(&path, RESULTS_CAP).map_err(|error| error.to_string())?;
     let results = Results::parse(&bytes).map_err(|error| error.to_string())?;
     let paths = RunPaths::new(base, claim.text("run_id").unwrap_or_default());
     let mismatch = sha_mismatch(claim.text("sha_before"), claim.text("sha_after"));
-    Ok(Rerun {
+    let rerun = Rerun {
         derived: derive(&results, &paths, mismatch, records),
         shard: results.shard,
         unlike_shards: meta.map(|meta| merge::faults(base, meta, &results)).unwrap_or_default(),
-    })
+    };
+    Ok((rerun, RunFacts::of(&results)))
+}
+
+/// Which file each try's trace is, by the path that results.json gives.
+fn traces(derived: Option<&Derived>, base: &Path) -> BTreeMap<String, FileId> {
+    let tries = derived.map(|derived| derived.tries.as_slice()).unwrap_or_default();
+    let paths = tries.iter().filter_map(|attempt| attempt.trace.as_ref());
+    paths.filter_map(|path| Some((path.clone(), files::identity(&base.join(path)).ok()?))).collect()
 }
 
 /// Looks at every file that the claim names. Traces are hashed where they are pinned; elsewhere it is enough that they

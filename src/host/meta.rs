@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{self, DECLARED_CAP, FileError};
 use crate::json;
+use crate::model::Shard;
 
 /// A run's identity. Key order is part of the format. What a run does not know is null; keys that we do not know are
 /// left alone.
@@ -60,6 +61,9 @@ pub struct Meta {
     /// Hosts whose certificates were not verified.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub upstream_insecure: Vec<String>,
+    /// Which shard this is, as Playwright said at the end; none of a whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// The shards that the run was merged from, in their order; none of a run that is its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<ShardMeta>,

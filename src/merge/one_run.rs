@@ -81,6 +81,7 @@ pub(super) fn one_run(sources: &mut [Source]) -> Result<(Meta, RunId), Vec<Strin
         started_at: earliest.meta.started_at.clone(),
         finished_at: latest.meta.finished_at.clone(),
         upstream_insecure: insecure.into_iter().cloned().collect(),
+        shard: None,
         shards: sources.iter().filter_map(shard_meta).collect(),
         ..first.meta.clone()
     };
@@ -105,6 +106,9 @@ fn whole(sources: &[Source], faults: &mut Vec<String>) {
     let mut totals = BTreeSet::new();
     let mut seen = BTreeMap::new();
     for source in sources {
+        if source.meta.shard.is_some() && source.meta.shard != source.shard {
+            faults.push(format!("{} was another shard when it ran than its results.json says", source.name));
+        }
         match source.shard {
             None => faults.push(format!("{} is no shard: it ran without --shard", source.name)),
             Some(shard) => {

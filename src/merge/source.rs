@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{META, MergeError, RESULTS, SPEC_SHAS, STATUSES};
+use super::{META, MergeError, RESULTS, STATUSES};
 use crate::files::{self, DECLARED_CAP, FileError, RESULTS_CAP};
 use crate::host::meta::Meta;
-use crate::model::RunId;
-use crate::playwright::results::{Results, Shard};
-use crate::yaml;
+use crate::model::{RunId, Shard};
+use crate::playwright::results::Results;
+use crate::{report, yaml};
 
 /// What was read of a shard.
 pub(super) struct Source {
@@ -32,11 +32,11 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn read(path: &Path, name: String, merged_from: String) -> Result<Self, MergeError> {
-        let meta = Meta::read(&path.join(META))?;
+        let meta = Meta::read(&files::resolve_inside(path, META)?)?;
         let run_id = meta.run_id.as_deref().and_then(RunId::parse);
         let run_id =
             run_id.ok_or_else(|| MergeError::Meta { path: path.join(META), why: "names no run_id" })?;
-        let results = path.join(RESULTS);
+        let results = files::resolve_inside(path, RESULTS)?;
         let bytes = files::read_capped(&results, RESULTS_CAP)?;
         let shard = match Results::parse(&bytes) {
             Ok(parsed) => parsed.shard,
@@ -47,18 +47,14 @@ impl Source {
     }
 
     pub(super) fn statuses(run_dir: &Path) -> Result<Option<(Vec<u8>, Value)>, MergeError> {
-        let path = run_dir.join(STATUSES);
-        match files::read_capped(&path, DECLARED_CAP) {
-            Err(FileError::Missing(_)) => Ok(None),
-            Ok(bytes) => Ok(Some((bytes, yaml::read(&path)?))),
-            Err(error) => Err(error.into()),
-        }
+        let path = match files::resolve_inside(run_dir, STATUSES) {
+            Err(FileError::Missing(_)) => return Ok(None),
+            other => other?,
+        };
+        Ok(Some((files::read_capped(&path, DECLARED_CAP)?, yaml::read(&path)?)))
     }
 
     pub(super) fn spec_shas(run_dir: &Path) -> Result<BTreeMap<String, String>, MergeError> {
-        match files::read_json(&run_dir.join(SPEC_SHAS), DECLARED_CAP) {
-            Err(FileError::Missing(_)) => Ok(BTreeMap::new()),
-            other => Ok(other?),
-        }
+        Ok(report::spec_shas(run_dir)?.unwrap_or_default())
     }
 }

@@ -8,6 +8,7 @@ mod fixture_title;
 mod policy;
 mod run_id;
 mod run_kind;
+mod shard;
 mod verdict;
 
 pub use case_id::CaseId;
@@ -17,4 +18,5 @@ pub use fixture_title::{FixtureTitle, Phase};
 pub use policy::{Policy, PolicyError, PolicyKind};
 pub use run_id::RunId;
 pub use run_kind::RunKind;
+pub use shard::Shard;
 pub use verdict::Verdict;

@@ -90,7 +90,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn record(installed: bool, policy: &str, routed: u64, blocked: u64, extra: &str) -> String {
-        let events = vec![r#"{"kind":"request","action":"block"}"#; blocked as usize].join(",");
+        let events = vec![
+            r#"{"kind":"request","action":"block","reason":"r","method":"POST","url":"u","at":"t"}"#;
+            blocked as usize
+        ]
+        .join(",");
         format!(
             r#"{{"installed":{installed},"policy":"{policy}","prefix":null,"write_signatures":{routed},"routed_requests":{routed},
                "blocked":{blocked},"observed":0,"events":[{events}]{extra}}}"#

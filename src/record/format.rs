@@ -6,6 +6,9 @@
 use crate::model::{Digest, PolicyKind};
 use serde::{Deserialize, Serialize};
 
+/// The version of the format that is written here, and the only one that is read.
+pub const VERSION: u64 = 1;
+
 /// One record. Key order is part of the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WritesRecord {

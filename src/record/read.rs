@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::AttemptInfo;
+use super::format::{AttemptInfo, Event, VERSION};
 use crate::files::{self, RECORD_CAP};
 use crate::json;
 use crate::model::Digest;
@@ -34,6 +35,8 @@ pub struct Record {
     pub documents: Option<u64>,
     /// Origins of guarded documents, where the guard records them.
     pub origins: Option<Vec<String>>,
+    /// The version of the format, which our own guard states.
+    pub version: Option<u64>,
     /// Whose record it is, where the guard says.
     pub attempt: Option<AttemptInfo>,
     /// The digest of the signatures, as written, where the guard records one.
@@ -113,7 +116,9 @@ pub fn parse(bytes: &[u8]) -> Reading {
         Err(error) => return Reading { digest, ..Reading::unreadable(error.to_string()) },
     };
     let mut faults = Vec::new();
+    let version = object.get("version").and_then(Value::as_u64);
     let record = Record {
+        version,
         installed: object.get("installed") == Some(&Value::Bool(true)),
         policy: text(&object, "policy"),
         prefix: text(&object, "prefix"),
@@ -128,6 +133,9 @@ pub fn parse(bytes: &[u8]) -> Reading {
     };
     // Our own guard always writes these; without them a record would be judged by less.
     if object.contains_key("version") {
+        if version != Some(VERSION) {
+            faults.push(format!("is of another version of the format than {VERSION}"));
+        }
         for key in ["attempt", "signatures_sha256", "origins"] {
             if object.get(key).is_none_or(Value::is_null) {
                 faults.push(format!("states a version and lacks {key}"));
@@ -137,11 +145,8 @@ pub fn parse(bytes: &[u8]) -> Reading {
     match object.get("events").and_then(Value::as_array) {
         None => faults.push("lists no events".to_owned()),
         Some(events) => {
-            let known = |event: &&Value| {
-                matches!(event.get("action").and_then(Value::as_str), Some("block" | "observe"))
-            };
-            if events.iter().filter(known).count() != events.len() {
-                faults.push("lists an event that neither blocked nor observed".to_owned());
+            if let Some(error) = events.iter().find_map(|event| Event::deserialize(event).err()) {
+                faults.push(format!("lists an event that is none: {error}"));
             }
             for (action, stated) in [("block", record.blocked), ("observe", record.observed)] {
                 let listed =
@@ -198,7 +203,7 @@ mod tests {
     use super::*;
 
     const SOUND: &str = r#"{"installed":true,"policy":"read-only","prefix":null,"scope_urls":[],"write_signatures":2,
-        "routed_requests":3,"blocked":1,"observed":0,"events":[{"kind":"request","action":"block"}]}"#;
+        "routed_requests":3,"blocked":1,"observed":0,"events":[{"action":"block","kind":"request","reason":"r","method":"POST","url":"u","at":"t"}]}"#;
 
     #[test]
     fn a_sound_record_speaks() {
@@ -216,12 +221,23 @@ mod tests {
             (r#""blocked":1"#, r#""blocked":"1""#),
             (r#""observed":0"#, r#""observed":1"#),
             (r#""routed_requests":3"#, r#""routed_requests":-3"#),
-            (r#""events":[{"kind":"request","action":"block"}]"#, r#""events":null"#),
+            (r#""events":["#, r#""events":null,"was":["#),
             (r#""prefix":null"#, r#""prefix":null,"attempt":{"retry":"0"}"#),
             (r#""prefix":null"#, r#""prefix":null,"origins":[1]"#),
             (r#""prefix":null"#, r#""prefix":null,"version":1"#),
-            (r#""action":"block"}"#, r#""action":"block"},{"kind":"request","action":"Block"}"#),
-            (r#""action":"block"}"#, r#""action":"block"},null"#),
+            (
+                r#""at":"t"}"#,
+                r#""at":"t"},{"kind":"request","action":"Block","reason":"r","method":"POST","url":"u","at":"t"}"#,
+            ),
+            (r#""at":"t"}"#, r#""at":"t"},null"#),
+            (r#""at":"t"}"#, r#""at":"t"},{}"#),
+            (r#","at":"t""#, ""),
+            (r#""url":"u""#, r#""url":7"#),
+            (r#""kind":"request""#, r#""kind":"control""#),
+            (
+                r#""prefix":null"#,
+                r#""prefix":null,"version":2,"attempt":{"retry":0},"signatures_sha256":"x","origins":[]"#,
+            ),
         ] {
             let reading = parse(SOUND.replace(from, to).as_bytes());
             assert!(!reading.is_installed() && reading.sound().is_none(), "{to}");

@@ -1,7 +1,9 @@
 //! Keeping one record: counts and events always agree, a flood closes the record instead of losing count, and the file is
 //! written once, in one step.
 
-use super::format::{AttemptInfo, Event, EventAction, GuardInfo, InScope, RequestEvent, WritesRecord};
+use super::format::{
+    AttemptInfo, Event, EventAction, GuardInfo, InScope, RequestEvent, VERSION, WritesRecord,
+};
 use crate::files::{self, FileError};
 use crate::model::{Digest, Policy, clock};
 use crate::pattern::{Pattern, PatternError};
@@ -57,7 +59,7 @@ impl Recorder {
                 blocked: 0,
                 observed: 0,
                 events: Vec::new(),
-                version: Some(1),
+                version: Some(VERSION),
                 attempt,
                 signatures_sha256: Some(signatures_sha256),
                 documents: None,

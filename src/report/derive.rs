@@ -41,6 +41,8 @@ pub struct Try {
     pub title: String,
     /// The project it ran in.
     pub project: String,
+    /// Playwright's id of the test, where the report says: it does for the first entry of each spec.
+    pub test_id: Option<String>,
     /// Which try, from 0, as the report says.
     pub retry: u64,
     /// Where it stands among the tries of its test.
@@ -190,12 +192,14 @@ impl<'a> Group<'a> {
     fn tries(&self, subject: &Subject) -> Vec<Try> {
         let mut tries = Vec::new();
         for spec in &self.specs {
-            for entry in &spec.tests {
+            for (place, entry) in spec.tests.iter().enumerate() {
+                let test_id = (place == 0 && !spec.id.is_empty()).then(|| spec.id.to_string());
                 for (index, attempt) in entry.results.iter().enumerate() {
                     tries.push(Try {
                         subject: subject.clone(),
                         title: spec.title.to_string(),
                         project: entry.project.to_string(),
+                        test_id: test_id.clone(),
                         retry: attempt.retry.unwrap_or(index as u64),
                         index: index as u64,
                         outcome: Outcome::of(&attempt.status),

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 pub use derive::{Derived, Subject, Try, derive};
 pub use evidence::digests;
-pub use model::{CaseEntry, FixtureEntry, Report, Summary};
+pub use model::{CaseEntry, FixtureEntry, Report, RunFacts, Summary};
 pub use paths::RunPaths;
 pub use verdict::Outcome;
 
 use crate::files::{self, DECLARED_CAP, FileError, RESULTS_CAP};
 use crate::host::meta::Meta;
+use crate::json;
 use crate::playwright::results::{Results, ResultsError};
 use crate::record::Records;
 
@@ -103,11 +104,7 @@ fn read(
     let paths = RunPaths::new(run_dir, meta.run_id.as_deref().unwrap_or_default());
     let mut records = Records::new(run_dir);
     let derived = derive(&results, &paths, meta.sha_mismatch(), &mut records);
-    let run = model::RunFacts {
-        version: results.version.as_deref().map(str::to_owned),
-        start_time: results.start_time.as_deref().map(str::to_owned),
-    };
-    let mut report = Report::new(meta, run, derived);
+    let mut report = Report::new(meta, RunFacts::of(&results), derived);
     let mut warnings = Vec::new();
     if !report.unmapped_specs.is_empty() {
         let titles = report.unmapped_specs.join(", ");
@@ -139,13 +136,28 @@ fn read(
     Ok((report, warnings))
 }
 
-/// `{case id: hash}`; a run directory without the file has none.
 fn read_spec_shas(run_dir: &Path, named: Option<&Path>) -> Result<BTreeMap<String, String>, FileError> {
     match named {
-        Some(path) => files::read_json(path, DECLARED_CAP),
-        None => match files::read_json(&run_dir.join(SPEC_SHAS), DECLARED_CAP) {
-            Err(FileError::Missing(_)) => Ok(BTreeMap::new()),
-            other => other,
-        },
+        Some(path) => parse_spec_shas(path),
+        None => Ok(spec_shas(run_dir)?.unwrap_or_default()),
     }
+}
+
+/// `{case id: hash}` as the run directory keeps it since the run started; none where there is no such file.
+///
+/// # Errors
+/// When it cannot be read, lies outside, is no mapping of texts, or names a case twice.
+pub fn spec_shas(run_dir: &Path) -> Result<Option<BTreeMap<String, String>>, FileError> {
+    match files::resolve_inside(run_dir, SPEC_SHAS).and_then(|path| parse_spec_shas(&path)) {
+        Err(FileError::Missing(_)) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn parse_spec_shas(path: &Path) -> Result<BTreeMap<String, String>, FileError> {
+    let value = json::parse(path, &files::read_capped(path, DECLARED_CAP)?)?;
+    serde_path_to_error::deserialize(value).map_err(|error| FileError::Json {
+        path: path.to_owned(),
+        message: format!("{}: {}", error.path(), error.inner()),
+    })
 }

@@ -1,9 +1,11 @@
 //! report.json: what a run claims. Key order is part of the format.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::host::meta::Meta;
 use crate::model::{CaseId, Digest, Phase, Verdict};
+use crate::playwright::results::{Results, Text};
 use crate::record::Writes;
 
 /// A whole report. No field is judged by a model or a person: each is copied from Playwright's report or from the run's
@@ -135,14 +137,47 @@ impl Summary {
 }
 
 /// What Playwright's report says about the run as a whole.
-pub(super) struct RunFacts {
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// Playwright's version.
     pub version: Option<String>,
+    /// When it started, ISO 8601.
     pub start_time: Option<String>,
 }
 
+impl RunFacts {
+    /// Those of `results`.
+    pub fn of(results: &Results<'_>) -> Self {
+        let text = |text: Option<&Text<'_>>| text.map(|text| text.to_string());
+        Self { version: text(results.version.as_ref()), start_time: text(results.start_time.as_ref()) }
+    }
+}
+
+/// Fields of the header that are left out where the run does not know them.
+const OPTIONAL: &[&str] =
+    &["run_id", "feature", "app", "env_name", "env_url", "api_mode", "executor", "model_version", "browser"];
+/// Fields of a report that follow from what ran.
+const OF_ENTRIES: &[&str] = &["cases", "fixtures", "summary", "unmapped_specs", "errors"];
+
 impl Report {
+    /// The header of the run's report by field, null where the report leaves a field out. Without `run` (results.json
+    /// cannot be read) it lacks what may come from there.
+    pub fn header(meta: Meta, run: Option<RunFacts>) -> Map<String, Value> {
+        let of_results: &[&str] = if run.is_none() { &["playwright_version", "started_at"] } else { &[] };
+        let report = Self::new(meta, run.unwrap_or_default(), super::Derived::default());
+        // Plain data always serializes; should it not, there is nothing to hold a claim against, and no field equals that.
+        let Ok(Value::Object(mut header)) = serde_json::to_value(report) else { return Map::new() };
+        for key in OF_ENTRIES.iter().chain(of_results) {
+            header.shift_remove(*key);
+        }
+        for key in OPTIONAL {
+            header.entry(*key).or_insert(Value::Null);
+        }
+        header
+    }
+
     /// The report of a run, its header from `meta` and, where that is silent, from Playwright.
-    pub(super) fn new(meta: Meta, run: RunFacts, derived: super::Derived) -> Self {
+    pub fn new(meta: Meta, run: RunFacts, derived: super::Derived) -> Self {
         Self {
             sha_mismatch: meta.sha_mismatch(),
             commit_sha: meta.build().map(str::to_owned),

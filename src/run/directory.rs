@@ -4,7 +4,7 @@ use super::plan::Plan;
 use crate::files::{self, FileError};
 use crate::host::meta::Meta;
 use crate::host::spec_sha::{SpecError, Specs};
-use crate::model::RunId;
+use crate::model::{RunId, Shard};
 use crate::playwright::fixture::WRITE_GUARD_TS;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,14 @@ pub struct Facts {
     pub finished_at: String,
     /// Whether the run came to its end under the guard: one that did not has no kind, which the gate refuses.
     pub whole: bool,
+}
+
+/// The `config` of results.json, as far as meta.json repeats it.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Told {
+    version: Option<String>,
+    shard: Option<Shard>,
 }
 
 impl RunDirectory {
@@ -65,6 +73,7 @@ impl RunDirectory {
     /// When it cannot be written.
     pub fn write_meta(&self, plan: &Plan, facts: &Facts) -> Result<PathBuf, FileError> {
         let some = |text: &str| Some(text.to_owned());
+        let told = self.told();
         let meta = Meta {
             run_id: some(self.id.as_str()),
             run_kind: facts.whole.then(|| plan.kind.as_str().to_owned()),
@@ -84,11 +93,12 @@ impl RunDirectory {
             mutation_prefix: plan.policy.prefix().map(str::to_owned),
             executor: some(&plan.executor),
             model_version: some(&plan.model_version),
-            playwright_version: self.playwright_version(),
+            playwright_version: told.version,
             browser: self.browser(),
             started_at: some(&facts.started_at),
             finished_at: some(&facts.finished_at),
             upstream_insecure: plan.insecure.clone(),
+            shard: told.shard,
             shards: Vec::new(),
         };
         let path = self.path.join("meta.json");
@@ -108,17 +118,15 @@ impl RunDirectory {
         Some(format!("{}-{}", told.name, told.version))
     }
 
-    /// What results.json says of the Playwright that wrote it.
-    fn playwright_version(&self) -> Option<String> {
+    /// What results.json says of the Playwright that wrote it and of the part of the run that it is.
+    fn told(&self) -> Told {
         #[derive(serde::Deserialize)]
         struct Results {
-            config: Config,
+            config: Told,
         }
-        #[derive(serde::Deserialize)]
-        struct Config {
-            version: Option<String>,
-        }
-        files::read_json::<Results>(&self.results(), files::RESULTS_CAP).ok()?.config.version
+        files::read_json::<Results>(&self.results(), files::RESULTS_CAP)
+            .map(|told| told.config)
+            .unwrap_or_default()
     }
 
     /// Where Playwright's JSON report must lie.

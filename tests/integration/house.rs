@@ -41,7 +41,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("publish", &["files", "gate", "host", "json", "model", "report", "yaml"]),
     ("record", &["files", "json", "model", "pattern", "policy"]),
     ("render", &["files", "gate", "host", "model", "publish", "report", "run"]),
-    ("report", &["files", "host", "model", "playwright", "record"]),
+    ("report", &["files", "host", "json", "model", "playwright", "record"]),
     (
         "run",
         &[

@@ -50,6 +50,8 @@ impl RunDir {
             |value: &str| ids.iter().map(|id| (id.clone(), json!(value))).collect::<serde_json::Map<_, _>>();
         made.write_json("testing/checkout/map.json", &map("task").into());
         made.write_json(&format!("{RUN}/statuses.json"), &map("Approved").into());
+        let hashes = ids.iter().enumerate().map(|(index, id)| (id.clone(), json!(format!("{index:016x}"))));
+        made.write_json(&format!("{RUN}/spec-shas.json"), &hashes.collect::<serde_json::Map<_, _>>().into());
         made.write_json(&format!("{RUN}/meta.json"), &meta());
         let titles = ids
             .iter()
@@ -178,6 +180,7 @@ impl RunDir {
         self.write_json(&format!("{RUN}/{}", attached(&own)), &record);
         json!({
             "title": title,
+            "id": format!("id{index}"),
             "ok": true,
             "tests": [{
                 "projectName": "chromium",

@@ -16,7 +16,7 @@ fn check(facts: &Facts, findings: &mut Findings) {
             findings.refuse("api_mode", format!("is {mode}: sandbox runs cannot be published"));
         }
         Some(_) => {
-            if let Some(why) = facts.relabelled("api_mode", |meta| meta.api_mode.as_deref()) {
+            if let Some(why) = facts.relabelled("api_mode") {
                 findings.refuse("api_mode", why);
             }
         }

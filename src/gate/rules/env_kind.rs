@@ -16,6 +16,10 @@ fn check(facts: &Facts, findings: &mut Findings) {
             findings
                 .refuse("env_kind", format!("is {kind}, and the profile says {}", environment.kind.as_str()));
         }
-        (Some(_), _) => {}
+        (Some(_), _) => {
+            if let Some(why) = facts.relabelled("env_kind") {
+                findings.refuse("env_kind", why);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{Facts, Findings, Rule};
 
 pub(super) const RULE: Rule = Rule {
     code: "env_name",
-    description: "The report names an environment that the profile registers",
+    description: "The report names the environment that the run names, and the profile registers it",
     mend: "Register the environment in the profile, or run on one that is",
     check,
 };
@@ -16,6 +16,10 @@ fn check(facts: &Facts, findings: &mut Findings) {
             let known: Vec<&str> = facts.profile.environments.keys().map(String::as_str).collect();
             findings.refuse("env_name", format!("{name} is not registered (known: {})", known.join(", ")));
         }
-        Some(_) => {}
+        Some(_) => {
+            if let Some(why) = facts.relabelled("env_name") {
+                findings.refuse("env_name", why);
+            }
+        }
     }
 }

@@ -21,7 +21,11 @@ fn check(facts: &Facts, findings: &mut Findings) {
         (Some(url), Some(registered)) if without_slash(url) != without_slash(registered) => {
             findings.refuse("env_url", format!("is {url}, and the profile registers {registered}"));
         }
-        (Some(_), _) => {}
+        (Some(_), _) => {
+            if let Some(why) = facts.relabelled("env_url") {
+                findings.refuse("env_url", why);
+            }
+        }
     }
 }
 

@@ -24,8 +24,7 @@ fn check(facts: &Facts, findings: &mut Findings) {
     };
     // A claim that is silent means always, which is the most that can be asked.
     if facts.claim.get(subject).is_some()
-        && let Some(why) =
-            facts.relabelled(subject, |meta| meta.evidence_capture.as_deref().or(Some("always")))
+        && let Some(why) = facts.relabelled(subject)
     {
         findings.refuse(subject, why);
     }

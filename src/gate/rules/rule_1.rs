@@ -46,8 +46,8 @@ fn check(facts: &Facts, findings: &mut Findings) {
         findings.refuse("mutation_prefix", message);
     }
     for (key, why) in [
-        ("mutation_policy", facts.relabelled("mutation_policy", |meta| meta.mutation_policy.as_deref())),
-        ("mutation_prefix", facts.relabelled("mutation_prefix", |meta| meta.mutation_prefix.as_deref())),
+        ("mutation_policy", facts.relabelled("mutation_policy")),
+        ("mutation_prefix", facts.relabelled("mutation_prefix")),
     ] {
         if let Some(why) = why {
             findings.refuse(key, why);

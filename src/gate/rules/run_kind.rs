@@ -13,7 +13,7 @@ fn check(facts: &Facts, findings: &mut Findings) {
     match facts.claim.get("run_kind") {
         None => findings.refuse("run_kind", "is missing: the run recorded no kind"),
         Some(kind) if kind == "verdict" => {
-            if let Some(why) = facts.relabelled("run_kind", |meta| meta.run_kind.as_deref()) {
+            if let Some(why) = facts.relabelled("run_kind") {
                 findings.refuse("run_kind", why);
             }
         }

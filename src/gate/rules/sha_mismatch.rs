@@ -20,10 +20,9 @@ fn check(facts: &Facts, findings: &mut Findings) {
         findings
             .refuse("sha_mismatch", format!("disagrees with sha_before and sha_after, which say {mismatch}"));
     }
-    for (key, why) in [
-        ("sha_before", facts.relabelled("sha_before", |meta| meta.sha_before.as_deref())),
-        ("sha_after", facts.relabelled("sha_after", |meta| meta.sha_after.as_deref())),
-    ] {
+    for (key, why) in
+        [("sha_before", facts.relabelled("sha_before")), ("sha_after", facts.relabelled("sha_after"))]
+    {
         if let Some(why) = why {
             findings.refuse(key, why);
         }

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(facts: &Facts, findings: &mut Findings) {
     if facts.claim.text("sha_source").is_none() {
         findings.refuse("sha_source", "is missing: nobody can tell where the build was read");
-    } else if let Some(why) = facts.relabelled("sha_source", |meta| meta.sha_source.as_deref()) {
+    } else if let Some(why) = facts.relabelled("sha_source") {
         findings.refuse("sha_source", why);
     }
 }

@@ -19,7 +19,14 @@ fn check(facts: &Facts, findings: &mut Findings) {
     if fact.statuses.is_none() {
         findings.refuse(subject, "holds no mapping from case id to status: it approves nothing");
     }
-    if fact.recorded == Recorded::Differs {
-        findings.refuse(subject, "differs from the statuses.json that the run kept when it started");
+    match fact.recorded {
+        Recorded::Same => {}
+        Recorded::Differs => {
+            findings.refuse(subject, "differs from the statuses.json that the run kept when it started");
+        }
+        Recorded::Absent if facts.names_runs() => {
+            findings.refuse("statuses.json", "is gone: the run kept it when it started");
+        }
+        Recorded::Absent => {}
     }
 }

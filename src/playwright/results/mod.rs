@@ -8,7 +8,7 @@ mod model;
 mod suites;
 mod text;
 
-pub use model::{Attachment, Attempt, Entry, Results, ResultsError, Shard, Spec, TestError};
+pub use model::{Attachment, Attempt, Entry, Results, ResultsError, Spec, TestError};
 pub use text::Text;
 
 #[cfg(test)]

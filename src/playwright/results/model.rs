@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::lenient::{is_there, or_default};
 use super::suites::Suites;
 use super::text::Text;
+use crate::model::Shard;
 
 /// Why results.json cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,15 +40,6 @@ pub struct Results<'a> {
     pub specs: Vec<Spec<'a>>,
 }
 
-/// One shard of several.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
-pub struct Shard {
-    /// Which one, from 1.
-    pub current: u64,
-    /// Of how many.
-    pub total: u64,
-}
-
 /// One titled test of a file, with an entry for each project and repetition.
 #[derive(Debug, Deserialize, PartialEq)]
 pub struct Spec<'a> {
@@ -57,6 +49,9 @@ pub struct Spec<'a> {
     /// The file that it stands in, relative to the report's root folder; empty where the report does not say.
     #[serde(default, deserialize_with = "or_default", borrow)]
     pub file: Text<'a>,
+    /// Playwright's id of the test in the first entry; empty where the report does not say.
+    #[serde(default, deserialize_with = "or_default", borrow)]
+    pub id: Text<'a>,
     /// One for each project, and each repetition of it.
     #[serde(default, deserialize_with = "or_default", borrow)]
     pub tests: Vec<Entry<'a>>,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Shard;
 
 fn titles(json: &str) -> Vec<String> {
     Results::parse(json.as_bytes()).unwrap().specs.iter().map(|spec| spec.title.to_string()).collect()
