@@ -105,6 +105,27 @@ impl BodyText {
         self.readings.iter().chain(&self.unescaped).all(|text| test(text))
     }
 
+    /// The text in each charset that it may be read by.
+    pub(super) fn readings(&self) -> impl Iterator<Item = &str> {
+        self.readings.iter().map(String::as_str)
+    }
+
+    /// The fields of a form.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether it says that it is a form.
+    pub(super) fn is_form(&self) -> bool {
+        FormKind::of(&self.content_type).is_some()
+    }
+
+    /// Whether it says that it is a GraphQL document by itself.
+    pub(super) fn is_graphql(&self) -> bool {
+        self.content_type.to_ascii_lowercase().contains("application/graphql")
+            && !self.content_type.to_ascii_lowercase().contains("json")
+    }
+
     /// The methods that `_method` fields claim.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(|(name, _)| name.trim() == "_method").map(|(_, value)| value.as_str())

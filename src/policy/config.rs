@@ -278,7 +278,7 @@ mod tests {
         let found = faults(json!({
             "write_signatures": [{ "method": "post", "url": "(" }, 7, { "method": "GET", "url": "", "x": 1 }],
             "allow_signatures": {},
-            "drop_signatures": [{ "method": "GET", "url": "a", "body": "", "headers": [], "graphql": ["query"], "note": 1 }],
+            "drop_signatures": [{ "method": "GET", "url": "a", "body": "", "headers": [], "graphql": ["read"], "note": 1 }],
             "deny_controls": { "text": ["("], "icons": [" "], "words": [] },
             "unsafe_methods": true,
             "packs": ["grapql"],

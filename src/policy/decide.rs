@@ -6,11 +6,13 @@
 //! applies.
 
 use super::body::Body;
+use super::graphql::Operations;
 use super::request::Request;
 use super::rules::{Hit, List, Rules};
 use super::{ScopeRequests, SignatureMethod, UnsafeMethods, WriteSignature};
 use crate::model::PolicyKind;
 use crate::pattern::Pattern;
+use std::cell::OnceCell;
 
 /// How a write is known to be in scope, under scoped-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,8 @@ pub struct Examination<'r> {
     body: Body,
     /// Its body is a form, so that a field of it may claim another method.
     form: bool,
+    /// Once a signature asks for them.
+    operations: OnceCell<Operations>,
 }
 
 /// Why a request is a write.
@@ -132,7 +136,7 @@ impl<'r> Examination<'r> {
         body: Body,
         form: bool,
     ) -> Self {
-        Self { rules, request, hits, body, form }
+        Self { rules, request, hits, body, form, operations: OnceCell::new() }
     }
 
     /// What is judged.
@@ -171,6 +175,7 @@ impl<'r> Examination<'r> {
             }
         }
         self.body = body;
+        self.operations = OnceCell::new();
     }
 
     /// Decides.
@@ -252,24 +257,30 @@ impl<'r> Examination<'r> {
         if !by_method && !may_claim {
             return None;
         }
-        let mut doubt = if by_method { None } else { unreadable };
+        let in_body = |why: &str| format!("the body cannot be judged: {why}");
+        let mut doubt = if by_method { None } else { unreadable.map(in_body) };
         if let Some(pattern) = &signature.body {
             match &self.body {
                 Body::Absent | Body::Unread => return None,
                 Body::Text(text) if !text.any(|text| pattern.is_match(text)) => return None,
                 Body::Text(_) => {}
-                Body::Unjudgeable(why) => doubt = Some(why),
+                Body::Unjudgeable(why) => doubt = Some(in_body(why)),
             }
         }
         if !signature.graphql.is_empty() {
-            if matches!(self.body, Body::Unread) {
-                return None;
+            match &self.body {
+                Body::Unread => return None,
+                Body::Unjudgeable(why) => doubt = Some(in_body(why)),
+                Body::Absent | Body::Text(_) => match self.operations().any(&signature.graphql) {
+                    Ok(true) => {}
+                    Ok(false) => return None,
+                    Err(why) => doubt = Some(format!("its GraphQL operations cannot be judged: {why}")),
+                },
             }
-            doubt = doubt.or(Some("its GraphQL operations"));
         }
         let named = describe(hit);
         let reason = match doubt {
-            Some(why) => format!("{named}; the body cannot be judged: {why}"),
+            Some(doubt) => format!("{named}; {doubt}"),
             None => named,
         };
         Some(Write { reason, effective_method: method.and_then(|method| self.effective(method)) })
@@ -290,7 +301,14 @@ impl<'r> Examination<'r> {
         };
         // A form that was not or could not be read may claim a method beside those that are known.
         let sure = !(self.form && matches!(self.body, Body::Unjudgeable(_)));
-        hit.everywhere && method && body && sure && signature.graphql.is_empty()
+        let graphql = signature.graphql.is_empty()
+            || (matches!(self.body, Body::Absent | Body::Text(_))
+                && self.operations().all(&signature.graphql));
+        hit.everywhere && method && body && sure && graphql
+    }
+
+    fn operations(&self) -> &Operations {
+        self.operations.get_or_init(|| Operations::of_request(self.request.url(), &self.body))
     }
 
     /// A handshake to a URL whose messages a signature would judge is refused: messages are not looked into.

@@ -160,7 +160,9 @@ fn what_cannot_be_read_is_taken_for_a_write() {
     assert_eq!(word(&judge(&rules, "POST", "/body", &gzip, "y").0), "block");
     assert_eq!(word(&judge(&rules, "POST", "/body", &[], "y").0), "unclassified");
     assert_eq!(word(&judge(&rules, "GET", "/body", &gzip, "y").0), "pass");
-    assert_eq!(word(&judge(&rules, "POST", "/gql", &[], "{}").0), "block");
+    assert_eq!(word(&judge(&rules, "POST", "/gql", &[], "{}").0), "unclassified");
+    assert_eq!(word(&judge(&rules, "POST", "/gql", &[], "{").0), "block");
+    assert_eq!(word(&judge(&rules, "POST", "/gql", &gzip, "{}").0), "block");
     let (Decision::Refuse(refusal), _) = judge(&rules, "POST", "/body", &gzip, "y") else { panic!() };
     assert!(
         refusal.reason.contains("the body cannot be judged: its content encoding gzip cannot be undone: "),

@@ -9,6 +9,7 @@ mod config;
 mod decide;
 mod encoding;
 mod form;
+mod graphql;
 pub mod packs;
 mod request;
 mod rules;

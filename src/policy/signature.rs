@@ -39,6 +39,8 @@ impl SignatureMethod {
 /// A kind of GraphQL operation that a signature asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphqlKind {
+    /// `query`.
+    Query,
     /// `mutation`.
     Mutation,
     /// `subscription`.
@@ -49,12 +51,15 @@ pub enum GraphqlKind {
 
 impl GraphqlKind {
     fn parse(text: &str) -> Option<Self> {
-        [Self::Mutation, Self::Subscription, Self::Unknown].into_iter().find(|kind| kind.as_str() == text)
+        [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
     }
 
     /// The spelling in files.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Query => "query",
             Self::Mutation => "mutation",
             Self::Subscription => "subscription",
             Self::Unknown => "unknown",
@@ -73,7 +78,7 @@ pub struct WriteSignature {
     pub body: Option<Pattern>,
     /// Lower-case header names and the patterns that one of their values must match.
     pub headers: Vec<(String, Pattern)>,
-    /// Any operation of the request is of one of these kinds; empty when not asked for.
+    /// To write, any operation of the request is of one of these kinds; to clear, all are. Empty when not asked for.
     pub graphql: Vec<GraphqlKind>,
     /// What the entry is for, in the host's words.
     pub note: Option<String>,
@@ -211,7 +216,7 @@ fn graphql(object: &Map<String, Value>, path: &str, faults: &mut Vec<Fault>) -> 
     kinds.unwrap_or_else(|| {
         faults.push(Fault::new(
             format!("{path}.graphql"),
-            "must be a list of mutation, subscription or unknown, with one at least",
+            "must be a list of query, mutation, subscription or unknown, with one at least",
         ));
         Vec::new()
     })
