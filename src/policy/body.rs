@@ -46,6 +46,16 @@ impl Body {
         }
     }
 
+    /// Reads a WebSocket message; one of text must be UTF-8 (RFC 6455, section 8.1).
+    pub(super) fn message(bytes: &[u8], is_text: bool) -> Result<BodyText, String> {
+        let readings = match std::str::from_utf8(bytes) {
+            Ok(text) if is_text => vec![text.to_owned()],
+            Err(_) if is_text => return Err("it is not UTF-8".into()),
+            _ => charset::readings(std::iter::empty(), bytes)?,
+        };
+        Ok(BodyText::new(readings, Vec::new(), String::new()))
+    }
+
     fn text(
         content_type: String,
         headers: &HeaderMap,

@@ -7,6 +7,7 @@
 
 use super::body::Body;
 use super::graphql::Operations;
+use super::messages::Messages;
 use super::request::Request;
 use super::rules::{Hit, List, Rules};
 use super::{ScopeRequests, SignatureMethod, UnsafeMethods, WriteSignature};
@@ -47,7 +48,7 @@ pub struct Situation<'a> {
     pub page: Option<&'a str>,
 }
 
-/// Leave to forward one request; only [`Examination::decide`] gives it.
+/// Leave to forward one request, tunnel or message; only deciding about it gives one.
 #[derive(Debug)]
 pub struct Permit {
     observed: Option<Observation>,
@@ -85,7 +86,19 @@ pub enum Decision {
     Drop,
 }
 
+impl Situation<'_> {
+    /// Whether the page is known and is on a scope URL.
+    pub(super) fn is_on_scope_url(&self) -> bool {
+        self.page.is_some_and(|page| self.scopes.iter().any(|scope| scope.is_match(page)))
+    }
+}
+
 impl Permit {
+    /// For what was judged to be no write, or to be one that may pass.
+    pub(super) fn new(observed: Option<Observation>) -> Self {
+        Self { observed, unclassified: false }
+    }
+
     /// The write that passes with it, if it is one.
     pub fn observed(&self) -> Option<&Observation> {
         self.observed.as_ref()
@@ -103,7 +116,7 @@ impl Rules {
         let reason = "bytes that are neither tls nor http".to_owned();
         if self.policy().kind() == PolicyKind::Unrestricted && standing == Standing::Open {
             let observed = Observation { reason, effective_method: None, scope: None };
-            return Decision::Permit(Permit { observed: Some(observed), unclassified: false });
+            return Decision::Permit(Permit::new(Some(observed)));
         }
         Decision::Refuse(Refusal { reason, effective_method: None })
     }
@@ -167,6 +180,12 @@ impl<'r> Examination<'r> {
         other || self.hits.iter().any(|hit| hit.list != List::Allow && speaks(hit))
     }
 
+    /// For a WebSocket, what judges its client messages.
+    pub fn messages(&self) -> Option<Messages> {
+        let in_prefix = self.rules.policy().prefix().is_some_and(|prefix| self.url_carries(prefix));
+        self.request.is_web_socket().then(|| Messages::new(self.rules, &self.hits, in_prefix)).flatten()
+    }
+
     /// Adds what was read of the body.
     pub fn give_body(&mut self, body: Body) {
         if let Body::Text(text) = &body {
@@ -187,10 +206,7 @@ impl<'r> Examination<'r> {
             return refuse(Write { reason: "event limit".into(), effective_method: None });
         }
         if self.request.is_preflight() {
-            return Decision::Permit(Permit { observed: None, unclassified: false });
-        }
-        if let Some(write) = self.unjudged_messages() {
-            return refuse(write);
+            return Decision::Permit(Permit::new(None));
         }
         let Some(write) = self.write() else {
             if self.hits.iter().any(|hit| hit.list == List::Drop && self.holds(hit)) {
@@ -215,7 +231,7 @@ impl<'r> Examination<'r> {
             return refuse(Write { reason: format!("{}, not proven to be in scope", write.reason), ..write });
         }
         let observed = Observation { reason: write.reason, effective_method: write.effective_method, scope };
-        Decision::Permit(Permit { observed: Some(observed), unclassified: false })
+        Decision::Permit(Permit::new(Some(observed)))
     }
 
     /// The first reason why it is a write, if no allow signature clears it.
@@ -278,7 +294,7 @@ impl<'r> Examination<'r> {
                 },
             }
         }
-        let named = describe(hit);
+        let named = hit.describe();
         let reason = match doubt {
             Some(doubt) => format!("{named}; {doubt}"),
             None => named,
@@ -311,22 +327,6 @@ impl<'r> Examination<'r> {
         self.operations.get_or_init(|| Operations::of_request(self.request.url(), &self.body))
     }
 
-    /// A handshake to a URL whose messages a signature would judge is refused: messages are not looked into.
-    fn unjudged_messages(&self) -> Option<Write> {
-        if !self.request.is_web_socket() {
-            return None;
-        }
-        let about_messages =
-            |signature: &WriteSignature| !matches!(signature.method, SignatureMethod::Http(_));
-        let hit = self.hits.iter().find(|hit| hit.list == List::Write && about_messages(hit.signature))?;
-        let cleared = self.hits.iter().any(|hit| {
-            let signature = hit.signature;
-            hit.list == List::Allow && hit.everywhere && about_messages(signature) && !signature.needs_body()
-        });
-        let reason = format!("{}; messages of a websocket cannot be judged", describe(hit));
-        (!cleared).then_some(Write { reason, effective_method: None })
-    }
-
     fn method_fires(&self, signature: &WriteSignature) -> bool {
         self.claim_for(signature).is_some()
     }
@@ -353,25 +353,21 @@ impl<'r> Examination<'r> {
     }
 
     fn scope(&self, situation: &Situation<'_>) -> Scope {
-        let page = situation.page.filter(|page| situation.scopes.iter().any(|scope| scope.is_match(page)));
-        if page.is_some() {
+        if situation.is_on_scope_url() {
             return Scope::Url;
         }
         let Some(prefix) = self.rules.policy().prefix() else { return Scope::Unproven };
-        let in_url = self.request.forms().flatten().any(|form| form.contains(prefix));
         let in_body = matches!(&self.body, Body::Text(text) if text.any(|text| text.contains(prefix)));
-        if in_url || in_body { Scope::Prefix } else { Scope::Unproven }
+        if self.url_carries(prefix) || in_body { Scope::Prefix } else { Scope::Unproven }
+    }
+
+    fn url_carries(&self, prefix: &str) -> bool {
+        self.request.forms().flatten().any(|form| form.contains(prefix))
     }
 }
 
 fn usually_writes(method: &str) -> bool {
     matches!(method, "POST" | "PUT" | "PATCH" | "DELETE")
-}
-
-fn describe(hit: &Hit<'_>) -> String {
-    let signature = hit.signature;
-    let note = signature.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
-    format!("write signature {}: {} {}{note}", hit.index, signature.method.as_str(), signature.url.source())
 }
 
 #[cfg(test)]

@@ -254,19 +254,20 @@ fn web_sockets() {
         json!({
             "write_signatures": [
                 {"method": "*", "url": "^https://a\\.test/live", "body": "save"}, {"method": "WS", "url": "^wss://a\\.test/ws$"},
-                {"method": "POST", "url": "/posted"}, {"method": "GET", "url": "/got"},
+                {"method": "POST", "url": "/posted"}, {"method": "GET", "url": "/got"}, {"method": "*", "url": "/any"},
             ],
             "allow_signatures": [{"method": "*", "url": "^wss://a\\.test/live/ok$"}, {"method": "GET", "url": "/live/get$"}],
         }),
     );
     for (target, want) in [
-        ("/live", "block"),
-        ("/x/../live", "block"),
-        ("/ws", "block"),
+        ("/live", "pass"),
+        ("/x/../live", "pass"),
+        ("/ws", "pass"),
+        ("/any", "observe"),
         ("/posted", "pass"),
         ("/got", "observe"),
         ("/live/ok", "pass"),
-        ("/live/get", "block"),
+        ("/live/get", "pass"),
         ("/free", "pass"),
     ] {
         let headers = HeaderMap::new();

@@ -124,3 +124,17 @@ pub(super) struct Hit<'r> {
     /// For every form of the URL and every value of the headers.
     pub(super) everywhere: bool,
 }
+
+impl Hit<'_> {
+    /// The signature as reasons name it.
+    pub(super) fn describe(&self) -> String {
+        let signature = self.signature;
+        let note = signature.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+        format!(
+            "write signature {}: {} {}{note}",
+            self.index,
+            signature.method.as_str(),
+            signature.url.source()
+        )
+    }
+}

@@ -3,11 +3,11 @@
 use super::body::{RequestBody, ResponseBody};
 use super::conn::Conn;
 use super::upstream::{Trouble, Upstream, UpstreamError};
+use super::web_socket::{SocketJudge, relay_judged, relay_raw};
 use crate::policy::Permit;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode, Uri, Version, request};
-use hyper::upgrade::{OnUpgrade, Upgraded};
-use hyper_util::rt::TokioIo;
+use hyper::upgrade::OnUpgrade;
 use std::rc::Rc;
 
 /// Fields that belong to one connection (RFC 9110, section 7.6.1), and those that speak to the proxy.
@@ -43,7 +43,8 @@ pub(super) async fn forward(
     Ok(Response::from_parts(head, ResponseBody::from_origin(body, lease)))
 }
 
-/// Forwards a WebSocket handshake over a connection of its own; when the origin accepts it, bytes are copied both ways.
+/// Forwards a WebSocket handshake over a connection of its own. When the origin accepts it, bytes are copied both ways, and
+/// with a `judge` what the client sends is judged message by message.
 ///
 /// # Errors
 /// As [`forward`].
@@ -53,11 +54,14 @@ pub(super) async fn web_socket(
     upstream: &Rc<Upstream>,
     head: request::Parts,
     client: OnUpgrade,
+    judge: Option<SocketJudge>,
 ) -> Result<Response<ResponseBody>, UpstreamError> {
     let _used = permit;
     let mut request = outgoing(upstream, head, RequestBody::Empty)?;
-    // Compressed messages could not be judged later on.
-    request.headers_mut().remove(header::SEC_WEBSOCKET_EXTENSIONS);
+    if judge.is_some() {
+        // What an extension makes of messages could not be judged; compression is the one that browsers offer.
+        request.headers_mut().remove(header::SEC_WEBSOCKET_EXTENSIONS);
+    }
     upgrade_headers(request.headers_mut());
     let mut response = upstream.send_upgrade(request).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
@@ -66,12 +70,19 @@ pub(super) async fn web_socket(
         head.headers.remove(header::ALT_SVC);
         return Ok(Response::from_parts(head, ResponseBody::Origin(body, None)));
     }
+    if judge.is_some() && response.headers().contains_key(header::SEC_WEBSOCKET_EXTENSIONS) {
+        let message = "the origin chose a websocket extension that was not offered";
+        return Err(UpstreamError::new(Trouble::Protocol, upstream.text(), message));
+    }
     let origin = hyper::upgrade::on(&mut response);
     let conn = conn.clone();
     conn.clone().spawner().spawn(async move {
         let relay = async {
             if let (Ok(client), Ok(origin)) = (client.await, origin.await) {
-                copy(client, origin).await;
+                match judge {
+                    Some(judge) => relay_judged(client, origin, judge).await,
+                    None => relay_raw(client, origin).await,
+                }
             }
         };
         tokio::select! {
@@ -83,11 +94,6 @@ pub(super) async fn web_socket(
     strip(&mut head.headers);
     upgrade_headers(&mut head.headers);
     Ok(Response::from_parts(head, ResponseBody::Empty))
-}
-
-async fn copy(client: Upgraded, origin: Upgraded) {
-    // Either side may break off at any time; the other one then sees the end.
-    let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(client), &mut TokioIo::new(origin)).await;
 }
 
 /// The request as the origin gets it: origin form, one `Host` made from the judged name, framing by us.

@@ -7,6 +7,7 @@ use super::hold::{Held, hold};
 use super::note::{event, known_url, note, note_fault};
 use super::target::{Unjudged, origin_of, own_listener};
 use super::upstream::{Trouble, UpstreamError};
+use super::web_socket::{self, SocketJudge};
 use super::{forward, respond};
 use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
 use crate::policy::{Examination, Request as Judged};
@@ -78,6 +79,7 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
         Ok(body) => body,
         Err(response) => return Ok(response),
     };
+    let messages = examination.messages();
     // The record may have been closed while the body arrived.
     let ledger = conn.ledger();
     let url = examination.request().url().to_owned();
@@ -99,6 +101,13 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
             return Ok(respond::blocked(&refusal.reason, head.method.as_str(), &url));
         }
     };
+    if let Some(reason) = messages.as_ref().and_then(|_| web_socket::unreadable(&head.headers)) {
+        let reason = format!("its messages cannot be judged: {reason}");
+        let mut event = event(EventAction::Block, &reason, head.method.as_str(), &url);
+        event.source = Some("websocket".into());
+        ledger.add(Event::Request(event));
+        return Ok(respond::blocked(&reason, head.method.as_str(), &url));
+    }
     let Ok(observed) = note_permitted(&ledger, &permit, head.method.as_str(), &url, socket) else {
         return Ok(respond::blocked("event limit", head.method.as_str(), &url));
     };
@@ -113,9 +122,10 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
     };
     let method = head.method.clone();
     let outcome = if socket {
+        let judge = messages.map(|messages| SocketJudge::new(conn, messages, &url, &head.headers));
         let mut request = Request::from_parts(head, ());
         let client = hyper::upgrade::on(&mut request);
-        forward::web_socket(permit, conn, &upstream, request.into_parts().0, client).await
+        forward::web_socket(permit, conn, &upstream, request.into_parts().0, client, judge).await
     } else {
         forward::forward(permit, &upstream, head, body).await
     };
@@ -199,7 +209,7 @@ fn within<T>(ledger: &Ledger, headers: &HeaderMap, decide: impl FnOnce(&Situatio
 }
 
 /// Records what passes with a permit; an error when that filled the record.
-fn note_permitted(
+pub(super) fn note_permitted(
     ledger: &Ledger,
     permit: &Permit,
     method: &str,

@@ -2,7 +2,7 @@
 //!
 //! All of it runs on one thread with a runtime of its own: shared state is plain `Rc` and `RefCell`, and what crosses to
 //! other threads is only what [`Guard`] shows. In the order in which a request meets them: `listen`, `tunnel`, `head`,
-//! `conn`, `target`, `judge`, `forward`, `upstream`; `respond` is where refusals and errors become answers.
+//! `conn`, `target`, `judge`, `forward`, `upstream`, `web_socket`; `respond` is where refusals and errors become answers.
 
 mod attempts;
 mod body;
@@ -26,10 +26,13 @@ mod task;
 mod tls;
 mod tunnel;
 mod upstream;
+mod web_socket;
 
-/// For the fuzz targets, which read heads and chunks as the wire brings them.
+/// For the fuzz targets, which read what the wire brings.
 #[doc(hidden)]
 pub use head::framing;
+#[doc(hidden)]
+pub use web_socket::frames;
 
 pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
 pub use serve::{Guard, ProxyError, Ready, start};

@@ -135,3 +135,78 @@ async fn every_charset_that_a_server_may_read_is_judged() {
     assert_eq!(guard.record_of(&attempt).await["blocked"], 6);
     assert_eq!(origin.lines(), ["POST /graphql"; 5]);
 }
+
+/// Method, target, headers, body and the status that answers them.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], Vec<u8>, u16);
+
+#[tokio::test]
+async fn graphql_operations_are_told_apart() {
+    let origin = Origin::clear().await;
+    let mut start = Start::policy("read-only");
+    start.config = Some(json!({
+        "write_signatures": [
+            { "method": "POST", "url": "/graphql", "graphql": ["mutation", "unknown"] },
+            { "method": "GET", "url": "/graphql", "graphql": ["mutation", "unknown"] },
+            { "method": "POST", "url": "/strict" },
+        ],
+        "allow_signatures": [{ "method": "POST", "url": "/strict$", "graphql": ["query"] }],
+    }));
+    let guard = start.run();
+    let attempt = guard.begin("t1").await;
+    let mut client = Client::clear(&attempt.proxy, &origin.authority()).await;
+    let json = [("content-type", "application/json")];
+    let gzip = [json[0], ("content-encoding", "gzip")];
+    let two = r#"{"query":"query A { a } mutation B { b }","operationName":"#;
+    let upload = [("content-type", "multipart/form-data; boundary=x")];
+    let part = |query: &str| {
+        format!(
+            "--x\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{{\"query\":\"{query}\"}}\r\n--x--\r\n"
+        )
+    };
+    let deep = format!(r#"{{"query":"{}"}}"#, "{a".repeat(100_000));
+    let cases: [Case<'_>; 18] = [
+        ("POST", "/graphql", &json, br#"{"query":"{ a(b: \"mutation { c }\") } # mutation"}"#.to_vec(), 200),
+        ("POST", "/graphql", &json, WRITE.into(), 403),
+        ("POST", "/graphql", &gzip, encode("gzip", READ.as_bytes()), 200),
+        ("POST", "/graphql", &gzip, encode("gzip", WRITE.as_bytes()), 403),
+        ("POST", "/graphql", &json, format!("[{READ},{READ}]").into(), 200),
+        ("POST", "/graphql", &json, format!("[{READ},{WRITE}]").into(), 403),
+        ("POST", "/graphql", &json, format!("{two}\"A\"}}").into(), 200),
+        ("POST", "/graphql", &json, format!("{two}\"B\"}}").into(), 403),
+        (
+            "POST",
+            "/graphql",
+            &json,
+            br#"{"extensions":{"persistedQuery":{"sha256Hash":"ab"}}}"#.to_vec(),
+            403,
+        ),
+        ("POST", "/graphql", &json, deep.into(), 403),
+        ("POST", "/graphql", &upload, part("{ a }").into(), 200),
+        ("POST", "/graphql", &upload, part("mutation { a }").into(), 403),
+        ("GET", "/graphql?query=%7Ba%7D", &[], Vec::new(), 200),
+        ("GET", "/graphql?query=mutation%7Ba%7D", &[], Vec::new(), 403),
+        ("GET", "/graphql?extensions=%7B%22persistedQuery%22%3A1%7D", &[], Vec::new(), 403),
+        ("GET", "/graphql", &[], Vec::new(), 200),
+        ("POST", "/strict", &json, READ.into(), 200),
+        ("POST", "/strict", &json, WRITE.into(), 403),
+    ];
+    let mut blocked = 0;
+    for (method, target, headers, body, status) in &cases {
+        let shown = String::from_utf8_lossy(body.get(..body.len().min(80)).unwrap());
+        assert_eq!(
+            client.send(method, target, headers, body).await.status,
+            *status,
+            "{method} {target} {shown}"
+        );
+        blocked += u64::from(*status == 403);
+    }
+    let record = guard.record_of(&attempt).await;
+    assert_eq!(record["blocked"], blocked);
+    assert_eq!(record["events"][0]["reason"], "write signature 0: POST /graphql");
+    let deep = record["events"][5]["reason"].as_str().unwrap();
+    assert!(
+        deep.contains("its GraphQL operations cannot be judged: the GraphQL document does not parse"),
+        "{deep}"
+    );
+    assert_eq!(origin.lines().len() as u64, cases.len() as u64 - blocked);
+}

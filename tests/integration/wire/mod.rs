@@ -13,6 +13,7 @@ mod control;
 mod framing;
 mod http2_origin;
 mod judging;
+mod messages;
 mod names;
 mod onward;
 mod passing;
