@@ -16,9 +16,11 @@ pub const WRITE_GUARD_TS: &str = include_str!("write-guard.ts");
 pub const CONTROLS_JSON: &str = include_str!("controls.json");
 
 // The page script's files, each a function expression, under the names by which guard.js asks for them.
-const PAGE_PARTS: [(&str, &str); 4] = [
+const PAGE_PARTS: [(&str, &str); 6] = [
     ("builtins", include_str!("page/builtins.js")),
     ("hmac", include_str!("page/hmac.js")),
+    ("shadowRoots", include_str!("page/roots.js")),
+    ("naming", include_str!("page/names.js")),
     ("controls", include_str!("page/controls.js")),
     ("scoping", include_str!("page/scope.js")),
 ];

@@ -53,6 +53,7 @@ async function script({ policy = 'read-only', prefix, ...mutation }) {
 }
 
 /// Opens `html` under the guard. Returns the page and what was reported; `accepted` are the authentic reports, in order.
+/// `load` opens another page in its place, and forgets what was reported.
 export async function open(html, config = {}, { scope, contextOptions } = {}) {
   const key = randomBytes(32).toString('hex');
   const attempt = { key, door: `door_${randomBytes(8).toString('hex')}`, binding: '__qa_pilot_report', scope: null };
@@ -74,11 +75,17 @@ export async function open(html, config = {}, { scope, contextOptions } = {}) {
   });
   await context.addInitScript({ content: `(${guard})(${JSON.stringify(attempt)});` });
   const page = await context.newPage();
+  const load = async (next) => {
+    const url = serve(`/${randomBytes(6).toString('hex')}`, next);
+    await page.goto(url);
+    accepted.length = rejected.length = 0;
+    return url;
+  };
   const url = serve(`/${randomBytes(6).toString('hex')}`, html);
   await page.goto(url);
   const controls = async () => {
     await page.evaluate(() => 0); // bindings called before this arrive before it
     return accepted.filter((report) => report.type === 'control');
   };
-  return { page, context, url, attempt, accepted, rejected, controls, down, close: () => context.close() };
+  return { page, context, url, attempt, accepted, rejected, controls, load, down, close: () => context.close() };
 }

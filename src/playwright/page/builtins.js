@@ -5,13 +5,13 @@
 (function builtins(page) {
   'use strict';
 
-
   const { apply, defineProperty, getOwnPropertyDescriptor: describe } = Reflect;
   const own = (fn) => (self, ...args) => apply(fn, self, args);
   const method = (owner, name) => own(owner.prototype[name]);
   const getter = (owner, name) => own(describe(owner.prototype, name).get);
   const { parse, stringify } = JSON;
-  const { Element, Event, HTMLFormElement, HTMLInputElement, Node, RegExp, ShadowRoot, String, URL, WeakMap } = page;
+  const { Document, Element, ElementInternals, Event, HTMLElement, HTMLFormElement, HTMLInputElement, HTMLSelectElement, MouseEvent,
+    Node, RegExp, ShadowRoot, String, URL, WeakMap } = page;
 
   const exec = method(RegExp, 'exec');
   const matches = (pattern, text) => exec(pattern, text) !== null;
@@ -41,7 +41,9 @@
       return undefined;
     }
   };
-  const buttonOf = lenient(getter(page.MouseEvent, 'button'));
+  const buttonOf = lenient(getter(MouseEvent, 'button'));
+  const clientX = lenient(getter(MouseEvent, 'clientX'));
+  const clientY = lenient(getter(MouseEvent, 'clientY'));
   const keyOf = lenient(getter(page.KeyboardEvent, 'key'));
   const repeats = lenient(getter(page.KeyboardEvent, 'repeat'));
   const composing = lenient(getter(page.KeyboardEvent, 'isComposing'));
@@ -64,13 +66,13 @@
   const openRoot = getter(Element, 'shadowRoot');
   const hostOf = getter(ShadowRoot, 'host');
   const byId = method(page.DocumentFragment, 'getElementById');
-  const documentById = method(page.Document, 'getElementById');
-  const innerText = getter(page.HTMLElement, 'innerText');
-  const editable = getter(page.HTMLElement, 'isContentEditable');
+  const documentById = method(Document, 'getElementById');
+  const innerText = getter(HTMLElement, 'innerText');
+  const editable = getter(HTMLElement, 'isContentEditable');
   const listLength = getter(page.NodeList, 'length');
   const listItem = method(page.NodeList, 'item');
   const computedStyle = own(page.getComputedStyle);
-  const cursorOf = method(page.CSSStyleDeclaration, 'getPropertyValue');
+  const property = method(page.CSSStyleDeclaration, 'getPropertyValue');
   const inputType = getter(HTMLInputElement, 'type');
   const buttonType = getter(page.HTMLButtonElement, 'type');
   const labelControl = getter(page.HTMLLabelElement, 'control');
@@ -79,13 +81,30 @@
   const formMethod = getter(HTMLFormElement, 'method');
   const collectionLength = getter(page.HTMLCollection, 'length');
   const collectionItem = method(page.HTMLCollection, 'item');
+  const selectedOptions = getter(HTMLSelectElement, 'selectedOptions');
+  const slotted = method(page.HTMLSlotElement, 'assignedNodes');
+  // A reference by script has no attribute to read; where a browser has no such property there are only attributes.
+  const activeOf = describe(Element.prototype, 'ariaActiveDescendantElement');
+  const activeDescendant = activeOf ? own(activeOf.get) : () => null;
+  const attachInternals = method(HTMLElement, 'attachInternals');
+  const internalsRoot = getter(ElementInternals, 'shadowRoot');
+  const internalsRole = getter(ElementInternals, 'role');
+  const internalsLabel = getter(ElementInternals, 'ariaLabel');
+  const internalsLabels = getter(ElementInternals, 'labels');
+  const createElement = method(Document, 'createElement');
+  const append = method(Node, 'appendChild');
+  const remove = method(Element, 'remove');
+  const setAttribute = method(Element, 'setAttribute');
+  const viewOf = getter(Document, 'defaultView');
+  const windowOf = own(describe(page, 'window').get);
+  const isPrototypeOf = own(page.Object.prototype.isPrototypeOf);
   const parentWindow = own(describe(page, 'parent').get);
   const hrefOf = getter(URL, 'href');
   const forms = {
     __proto__: null,
     button: page.HTMLButtonElement,
     input: HTMLInputElement,
-    select: page.HTMLSelectElement,
+    select: HTMLSelectElement,
     textarea: page.HTMLTextAreaElement,
   };
   const labelsOf = { __proto__: null };
@@ -99,6 +118,9 @@
     input: getter(HTMLInputElement, 'defaultValue'),
     textarea: getter(page.HTMLTextAreaElement, 'defaultValue'),
   };
+  // A list that grows by index; a page may put a setter for one on Array.prototype.
+  const list = () => ({ __proto__: null, length: 0 });
+
   // The window ends each path, and it is no node.
   const tagOf = (node) => (node && node !== page && nodeType(node) === 1 ? localName(node) : '');
 
@@ -107,12 +129,14 @@
 
   return {
     __proto__: null,
-    matches, charCode, lowerCase, upperCase, normalize, slice, indexOf, mapGet, mapSet, listen, dispatch,
-    pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, keyOf, repeats, composing, submitterOf, nodeType, parentOf,
-    firstChild, nextSibling, nodeText, baseOf, rootOf, localName, attribute, hasAttribute, is, find, findAll,
-    slotOf, openRoot, hostOf, byId, documentById, innerText, editable, listLength, listItem, computedStyle,
-    cursorOf, inputType, buttonType, labelControl, formElements, formAction, formMethod, collectionLength,
-    collectionItem, parentWindow, hrefOf, labelsOf, valueOf, defaultValueOf, tagOf, mapHas, apply,
-    defineProperty, describe, parse, stringify, own, silent,
+    matches, charCode, lowerCase, upperCase, normalize, slice, indexOf, mapGet, mapSet, listen, dispatch, pathOf,
+    prevent, stop, typeOf, targetOf, listenerOf, buttonOf, clientX, clientY, keyOf, repeats, composing, submitterOf,
+    nodeType, parentOf, firstChild, nextSibling, nodeText, baseOf, rootOf, localName, attribute, hasAttribute, is, find,
+    findAll, slotOf, openRoot, hostOf, byId, documentById, innerText, editable, listLength, listItem, computedStyle,
+    property, inputType, buttonType, labelControl, formElements, formAction, formMethod, collectionLength,
+    collectionItem, selectedOptions, slotted, activeDescendant, attachInternals, internalsRoot, internalsRole,
+    internalsLabel, internalsLabels, createElement, append, remove, setAttribute, viewOf, windowOf, isPrototypeOf,
+    parentWindow, hrefOf, labelsOf, valueOf, defaultValueOf, tagOf, mapHas, apply, defineProperty, describe, parse,
+    stringify, own, list, silent,
   };
 })

@@ -1,143 +1,33 @@
 /*
- * What is a control, what it is called, and what makes it sound like a write. `defaultsOf` is controls.json, `config` the
- * host's own words, icons and signatures.
+ * What is a control, and what makes it sound like a write. `defaultsOf` is controls.json, `config` the host's own words,
+ * icons and signatures.
  */
-(function controls(page, copies, defaultsOf, config) {
+(function controls(page, copies, roots, names, defaultsOf, config) {
   'use strict';
 
   const { RegExp, URL } = page;
-  const { matches, charCode, lowerCase, upperCase, normalize, indexOf, nodeType, firstChild, nextSibling,
-    nodeText, baseOf, rootOf, localName, attribute, hasAttribute, find, findAll, openRoot, byId,
-    documentById, innerText, listLength, listItem, computedStyle, cursorOf, inputType, buttonType,
-    labelControl, formElements, formAction, formMethod, collectionLength, collectionItem, hrefOf, labelsOf,
-    tagOf, silent } = copies;
-
-  // === Names
-
-  const invisible = (code) =>
-    code === 0xad || code === 0x34f || code === 0x61c || code === 0x115f || code === 0x1160 || code === 0x3164 ||
-    code === 0xfeff || code === 0xffa0 || (code >= 0x17b4 && code <= 0x17b5) || (code >= 0x180b && code <= 0x180f) ||
-    (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-    (code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xfff9 && code <= 0xfffb);
-  const space = (code) =>
-    code === 32 || (code >= 9 && code <= 13) || code === 0x85 || code === 0xa0 || code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f ||
-    code === 0x3000;
-
-  // NFKC, invisible characters out (tags of plane 14 too), white space folded and trimmed.
-  function clean(raw) {
-    const text = normalize(`${raw}`, 'NFKC');
-    let result = '';
-    let pending = false;
-    for (let i = 0; i < text.length; i++) {
-      const code = charCode(text, i);
-      if (invisible(code)) continue;
-      if (code >= 0xdb40 && code <= 0xdb43) {
-        i++;
-        continue;
-      }
-      if (space(code)) {
-        pending = result !== '';
-        continue;
-      }
-      result += pending ? ` ${text[i]}` : text[i];
-      pending = false;
-    }
-    return result;
-  }
-
-  const nodeLimit = 2000;
-
-  // Text from content as assistive technology reads it: labels and alternative texts stand for what they name.
-  function contentText(node, budget) {
-    let text = '';
-    for (let child = firstChild(node); child && budget.left > 0; child = nextSibling(child)) {
-      budget.left--;
-      const type = nodeType(child);
-      if (type === 3) text += nodeText(child);
-      if (type !== 1 || silent[localName(child)]) continue;
-      text += ` ${nativeText(child) || contentText(child, budget)} `;
-      const root = openRoot(child);
-      if (root) text += contentText(root, budget);
-    }
-    return text;
-  }
-
-  function nativeText(element) {
-    const label = attribute(element, 'aria-label');
-    if (label !== null && clean(label) !== '') return label;
-    const tag = localName(element);
-    if (tag === 'img' || tag === 'area') return attribute(element, 'alt') || attribute(element, 'title') || '';
-    return '';
-  }
-
-  // The order of accname-1.2: labelledby, label, what the platform gives, content, title.
-  function accessibleName(element) {
-    const budget = { left: nodeLimit };
-    const ids = attribute(element, 'aria-labelledby');
-    if (ids !== null) {
-      const root = rootOf(element);
-      let text = '';
-      eachToken(ids, (id) => {
-        const type = nodeType(root);
-        const target = type === 9 ? documentById(root, id) : type === 11 ? byId(root, id) : null;
-        if (target) text += ` ${nativeText(target) || contentText(target, budget)}`;
-      });
-      if (clean(text) !== '') return text;
-    }
-    const label = nativeText(element);
-    if (label !== '') return label;
-    const tag = localName(element);
-    let text = '';
-    if (tag === 'input') {
-      const type = inputType(element);
-      if (type === 'submit' || type === 'reset' || type === 'button') {
-        text = hasAttribute(element, 'value') ? attribute(element, 'value') : type === 'button' ? '' : type;
-      } else if (type === 'image') {
-        text = attribute(element, 'alt') || '';
-      }
-    }
-    const labels = labelsOf[tag] && labelsOf[tag](element);
-    for (let i = 0; labels && i < listLength(labels); i++) text += ` ${contentText(listItem(labels, i), budget)}`;
-    if (tag !== 'input' && tag !== 'select') {
-      const root = openRoot(element);
-      text += contentText(element, budget) + (root ? contentText(root, budget) : '');
-    }
-    if (clean(text) === '') text = attribute(element, 'title') || '';
-    if (clean(text) === '' && tag === 'input' && inputType(element) === 'image') text = 'submit';
-    return text;
-  }
-
-  function visibleText(element) {
-    const tag = localName(element);
-    if (tag === 'input' || tag === 'select' || tag === 'form') return '';
-    try {
-      return innerText(element);
-    } catch {
-      return nodeText(element); // SVG and other elements that are not HTML
-    }
-  }
-
-  function eachToken(text, visit) {
-    let token = '';
-    for (let i = 0; i <= text.length; i++) {
-      if (i < text.length && !space(charCode(text, i))) {
-        token += text[i];
-      } else if (token !== '') {
-        visit(token);
-        token = '';
-      }
-    }
-  }
+  const { matches, lowerCase, upperCase, indexOf, nodeType, nodeText, baseOf, localName, attribute, hasAttribute, find,
+    findAll, listLength, listItem, computedStyle, property, inputType, buttonType, labelControl, formElements, formAction,
+    formMethod, collectionLength, collectionItem, activeDescendant, parentOf, hrefOf, list, tagOf } = copies;
+  const { clean, eachToken, visibleText, accessibleName } = names;
 
   // === Words, icons, signatures
 
   const edge = '[\\p{L}\\p{N}_]';
   let defaults = '';
   for (let i = 0; i < defaultsOf.words.length; i++) defaults += (i ? '|' : '') + defaultsOf.words[i];
+  // Names have lost what says that a character shall be shown as an emoji, so patterns lose it as well.
+  const visible = (source) => {
+    let text = '';
+    for (let i = 0; i < source.length; i++) if (source[i] !== '\ufe0e' && source[i] !== '\ufe0f') text += source[i];
+    return text;
+  };
   const patterns = (sources, wrap) => {
     const compiled = [];
-    for (let i = 0; i < sources.length; i++) compiled[i] = new RegExp(wrap ? `^(?:${sources[i]})$` : sources[i], 'i');
+    for (let i = 0; i < sources.length; i++) {
+      const source = visible(sources[i]);
+      compiled[i] = new RegExp(wrap ? `^(?:${source})$` : source, 'i');
+    }
     return compiled;
   };
   const words = [new RegExp(`(?<!${edge})(?:${defaults})(?!${edge})`, 'iu')];
@@ -160,11 +50,13 @@
     return false;
   };
 
+  const iconLimit = 2000;
+
   function iconOf(element) {
     const found = iconAt(element);
     if (found) return found;
     const inside = findAll(element, '[class]');
-    for (let i = 0; i < listLength(inside) && i < nodeLimit; i++) {
+    for (let i = 0; i < listLength(inside) && i < iconLimit; i++) {
       const icon = iconAt(listItem(inside, i));
       if (icon) return icon;
     }
@@ -227,7 +119,8 @@
     if (tag === 'input') return actingInputs[inputType(element)] ? acts(element) : nothing;
     if (tag === 'textarea') return nothing;
     let role = false;
-    eachToken(lowerCase(attribute(element, 'role') || ''), (token) => {
+    const internals = roots.internalsOf(element);
+    eachToken(lowerCase(attribute(element, 'role') || (internals && internals.role) || ''), (token) => {
       role = role || roles[token] === 1;
     });
     if (role) return acts(element);
@@ -248,13 +141,41 @@
     for (let i = 0; i < path.length; i++) {
       const tag = tagOf(path[i]);
       if (!tag && path[i] !== page && nodeType(path[i]) === 11) continue; // a shadow root between two elements
-      if (!tag || tag === 'html' || cursorOf(computedStyle(page, path[i]), 'cursor') !== 'pointer') break;
+      if (!tag || tag === 'html' || property(computedStyle(page, path[i]), 'cursor') !== 'pointer') break;
       outermost = path[i];
     }
     return outermost && small(outermost) ? outermost : null;
   }
 
-  const small = (element) => !find(element, interactive) && clean(visibleText(element)).length <= 80;
+  const smallText = 80;
+  // What holds very much text is not small, whatever of it is displayed; that is cheaper to find out.
+  const small = (element) =>
+    !find(element, interactive) && nodeText(element).length <= 100 * smallText && clean(visibleText(element)).length <= smallText;
+
+  // Where something is dropped may be any small or named thing.
+  function dropTarget(path) {
+    const control = controlOf(path);
+    if (control) return control;
+    for (let i = 0; i < path.length; i++) {
+      const element = path[i];
+      if (!tagOf(element) || element === page.document.body) continue;
+      if (hasAttribute(element, 'aria-label') || hasAttribute(element, 'aria-labelledby') || hasAttribute(element, 'title')) return element;
+      if (small(element) && (clean(accessibleName(element)) !== '' || iconOf(element))) return element;
+    }
+    return null;
+  }
+
+  // The option that a key acts on while the focus stays on the list or the field above it.
+  function activeOption(path) {
+    for (let i = 0; i < path.length; i++) {
+      const active = tagOf(path[i]) && activeDescendant(path[i]);
+      if (!active) continue;
+      const above = list();
+      for (let node = active; node; node = parentOf(node)) above[above.length++] = node;
+      return controlOf(above);
+    }
+    return null;
+  }
 
   function defaultButton(form) {
     const elements = formElements(form);
@@ -267,11 +188,19 @@
     return null;
   }
 
+  // Whether keys are text where the path ends.
+  const isField = (path) => {
+    for (let i = 0; i < path.length; i++) if (tagOf(path[i])) return classify(path[i]) === nothing;
+    return false;
+  };
+
   // Whether a changed field acts by itself: a box, a choice, a file.
   const isActing = (element) => {
     const tag = tagOf(element);
     return tag === 'select' || (tag === 'input' && actingInputs[inputType(element)] === 1);
   };
 
-  return { __proto__: null, accessibleName, any, allowed, clean, controlOf, defaultButton, goesToWrite, iconOf, isActing, visibleText, words };
+  return {
+    __proto__: null, activeOption, any, allowed, controlOf, defaultButton, dropTarget, goesToWrite, iconOf, isActing, isField, words,
+  };
 })

@@ -20,15 +20,29 @@
   if (typeof page.document !== 'object' || page[attempt.door]) return;
   const { location } = page;
 
-  const { Element, Event, HTMLFormElement, Proxy, Uint8Array } = page;
-  const { builtins, hmac, controls, scoping } = parts;
+  const { Event, EventTarget, HTMLFormElement, Proxy, Uint8Array } = page;
+  const { builtins, hmac, shadowRoots, naming, controls, scoping } = parts;
   const copies = builtins(page);
-  const { slice, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, keyOf, repeats,
-    composing, submitterOf, is, tagOf, apply, defineProperty, describe, parse, stringify, own } = copies;
+  const { slice, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, clientX, clientY, keyOf,
+    repeats, composing, submitterOf, is, localName, tagOf, apply, defineProperty, describe, parse, stringify, own, viewOf,
+    windowOf, isPrototypeOf, list } = copies;
+
+  // Puts a wrapper in place of a function of the page's; the wrapper passes for the native one.
+  function hook(owner, name, around, part = 'value') {
+    const property = describe(owner, name);
+    if (!property || typeof property[part] !== 'function') return;
+    const wrapped = new Proxy(property[part], { __proto__: null, apply: around });
+    defineProperty(owner, name, { __proto__: null, ...property, [part]: wrapped });
+  }
+  const hookGetter = (owner, name, around) => hook(owner, name, around, 'get');
+
   const { authenticate, hex } = hmac(page, attempt.key);
-  const { accessibleName, any, allowed, clean, controlOf, defaultButton, goesToWrite, iconOf, isActing, visibleText, words } =
-    controls(page, copies, defaultsOf, config);
-  const { carriesPrefix, inScope, rememberInitial, setScope } = scoping(page, copies, config);
+  const roots = shadowRoots(page, copies, hook, hookGetter, arm);
+  const names = naming(page, copies, roots);
+  const { accessibleName, chosen, clean, visibleText } = names;
+  const { activeOption, any, allowed, controlOf, defaultButton, dropTarget, goesToWrite, iconOf, isActing, isField, words } =
+    controls(page, copies, roots, names, defaultsOf, config);
+  const { carriesPrefix, inScope, rememberInitial, setScope } = scoping(page, copies, roots, config);
 
   // === Reports
 
@@ -53,6 +67,7 @@
 
   let received = 0;
   function receive(message) {
+    if (message === undefined) return rearm(); // from the guard of another window
     const mac = slice(message, 0, 64);
     const text = slice(message, 65);
     if (authenticate(`down.${text}`) !== mac) return;
@@ -72,46 +87,66 @@
 
   // === The decision
 
-  // null: let it through. Else the reason and the label of the block.
-  function judge(control, form) {
+  // null: let it through. Else the reason and the label of the block. `form` is what a submit sends, `choice` what was
+  // chosen in a select.
+  function judge(control, form, choice) {
     if (config.policy === 'unrestricted') return null;
     if (tagOf(control) !== 'form' && is(control, ':disabled')) return null;
     const accessible = clean(accessibleName(control));
     const visible = clean(visibleText(control));
-    const named = [accessible, visible];
+    const named = list();
+    named[named.length++] = accessible;
+    named[named.length++] = visible;
+    for (let i = 0; choice && i < choice.length; i++) named[named.length++] = clean(choice[i]);
     let cause = null;
     let cleared = false;
-    for (let i = 0; i < 2; i++) {
+    let label = visible || accessible;
+    for (let i = 0; i < named.length; i++) {
       if (named[i] === '') continue;
-      if (any(allowed, named[i])) cleared = true;
-      else if (any(words, named[i])) cause = cause || `"${slice(named[i], 0, 80)}" is a write control`;
+      if (any(allowed, named[i])) {
+        cleared = true;
+      } else if (!cause && any(words, named[i])) {
+        cause = `"${slice(named[i], 0, 80)}" is a write control`;
+        if (i > 1) label = named[i];
+      }
     }
     const icon = iconOf(control);
     if (!cause && !cleared && icon) cause = `icon ${slice(icon, 0, 80)} is a write control`;
     const target = form ? goesToWrite(form, control === form ? null : control) : null;
     if (!cause && target) cause = `its form goes to a listed write (${slice(target, 0, 200)})`;
-    if (!cause) return null;
+    return cause ? verdictOn(control, cause, label || icon || '') : null;
+  }
+
+  // What cannot be seen cannot be judged: the host of a closed root stands for all that is in it.
+  function judgeHost(host) {
+    if (config.policy === 'unrestricted') return null;
+    const label = clean(accessibleName(host)) || `<${localName(host)}>`;
+    if (any(allowed, label)) return null;
+    return verdictOn(host, `"${slice(label, 0, 80)}" holds a closed shadow root, in which nothing can be judged`, label);
+  }
+
+  function verdictOn(control, cause, label) {
     if (config.policy === 'scoped-write' && (inScope() || carriesPrefix(control))) return null;
     const why =
       config.policy === 'scoped-write'
         ? `scoped-write: ${cause}, outside the scope URL and with no ${config.prefix} in its own row or dialog`
         : `${config.policy}: ${cause}`;
-    return { __proto__: null, reason: why, label: slice(visible || accessible || icon || '', 0, 120) };
+    return { __proto__: null, reason: why, label: slice(label, 0, 120) };
   }
 
   // === One activation is judged as often as it fires events, and recorded once
 
   // The order in which one activation fires its events; what does not come later begins another one.
   const ranks = {
-    __proto__: null, pointerdown: 0, keydown: 0, touchstart: 1, mousedown: 2, click: 3, auxclick: 3, drop: 3, dblclick: 4,
-    submit: 4, input: 4, change: 5,
+    __proto__: null, pointerdown: 0, keydown: 0, touchstart: 1, mousedown: 2, pointerup: 3, mouseup: 4, click: 5, auxclick: 5,
+    drop: 5, dblclick: 6, submit: 6, input: 6, change: 7,
   };
-  let activation = { control: null, rank: 0, blocked: false };
+  let activation = { __proto__: null, control: null, rank: 0, blocked: false };
 
   function record(control, type, again, verdict) {
     const rank = ranks[type];
     const joins = activation.control === control && (again || rank > activation.rank);
-    if (!joins) activation = { control, blocked: false, rank };
+    if (!joins) activation = { __proto__: null, control, blocked: false, rank };
     activation.rank = rank;
     if (!verdict) return;
     if (!activation.blocked) {
@@ -132,8 +167,9 @@
     if (type === 'keydown') {
       const key = keyOf(event);
       if ((key !== 'Enter' && key !== ' ') || composing(event)) return null;
+      if (key === 'Enter' || !isField(path)) return activeOption(path) || controlOf(path);
     }
-    return controlOf(path);
+    return type === 'drop' ? dropTarget(path) : controlOf(path);
   }
 
   function consider(event, type, path) {
@@ -142,8 +178,14 @@
     let verdict;
     try {
       control = subjectOf(event, type, path);
-      if (!control) return false;
-      verdict = judge(control, type === 'submit' ? path[0] : null);
+      if (control) {
+        const choice = (type === 'input' || type === 'change') && tagOf(control) === 'select' ? chosen(control) : null;
+        verdict = judge(control, type === 'submit' ? path[0] : null, choice);
+      } else {
+        control = unseen(event, type, path);
+        if (!control) return false;
+        verdict = judgeHost(control);
+      }
     } catch {
       if (config.policy === 'unrestricted') return false;
       verdict = { __proto__: null, reason: `${config.policy}: a ${type} that cannot be judged`, label: '' };
@@ -152,25 +194,48 @@
     return verdict !== null;
   }
 
+  // The host of a closed root in which something was pressed, when nothing leads into it.
+  const presses = { __proto__: null, pointerdown: 1, mousedown: 1, touchstart: 1, click: 1, auxclick: 1, keydown: 1 };
+  function unseen(event, type, path) {
+    if (!presses[type] || (type === 'keydown' && keyOf(event) !== 'Enter') || isField(path)) return null;
+    return roots.hides(path[0]) ? path[0] : null;
+  }
+
   // What follows a blocked press on the same control and would let a page act on it after all.
   const followers = { __proto__: null, pointerup: 1, mouseup: 1, touchend: 1, keyup: 1, keypress: 1 };
 
+  // Where a press began. One that is let go somewhere else acts there, on the entry of a menu that was dragged open.
+  let pressed = { __proto__: null, x: 0, y: 0, target: null };
+  function dragged(event, type, path) {
+    if (type !== 'pointerup' && type !== 'mouseup') return false;
+    const far = (from, to) => from - to > 5 || to - from > 5;
+    return path[0] !== pressed.target && (far(clientX(event), pressed.x) || far(clientY(event), pressed.y));
+  }
+
   // The window sees each event first, but not inside closed shadow roots; there their own listeners do. A listener leaves an
-  // event alone that another one has judged with the same target on its way; one that judged it before has it dispatched again.
-  const judged = { __proto__: null, event: null, target: null, by: null };
+  // event alone that another one has judged with the same path on its way; one that judged it before has it dispatched again.
+  const judged = { __proto__: null, event: null, target: null, length: 0, by: null };
 
   function onEvent(event) {
     const path = pathOf(event);
     const target = path[0];
     const by = listenerOf(event);
-    if (judged.event === event && judged.target === target && judged.by !== by) return;
+    if (judged.event === event && judged.target === target && judged.length >= path.length && judged.by !== by) return;
+    if (by === page) roots.meetPath(path);
     judged.event = event;
     judged.target = target;
+    judged.length = path.length;
     judged.by = by;
     const type = typeOf(event);
     if (type === 'beforeinput' || type === 'input') rememberInitial(target);
     if (type === 'beforeinput') return;
-    if (!(followers[type] ? follows(path) : consider(event, type, path))) return;
+    if (type === 'pointerdown' || type === 'mousedown') {
+      pressed = { __proto__: null, x: clientX(event), y: clientY(event), target };
+    }
+    const stops = followers[type]
+      ? follows(path) || (dragged(event, type, path) && consider(event, type, path))
+      : consider(event, type, path);
+    if (!stops) return;
     prevent(event);
     stop(event);
   }
@@ -219,39 +284,58 @@
     heard = false;
     dispatch(page, new Event(canary));
     if (heard) return;
+    roots.forget();
     listen(page, canary, hear);
     listen(page, 'DOMContentLoaded', rearm, capture);
     listen(page, 'load', onLoad, capture);
     arm(page);
   }
 
-  // Puts a wrapper in place of a function of the page's; the wrapper passes for the native one.
-  function hook(owner, name, around) {
-    const property = describe(owner, name);
-    if (!property || typeof property.value !== 'function') return;
-    const value = new Proxy(property.value, { __proto__: null, apply: around });
-    defineProperty(owner, name, { __proto__: null, ...property, value });
+  // Functions of one window work on another of the same origin, which has a guard of its own.
+  function rearmIn(view) {
+    if (view === page) return rearm();
+    try {
+      const other = view[attempt.door];
+      if (typeof other === 'function') other();
+    } catch {
+      // of another origin, so that nothing of this window works on it
+    }
   }
 
-  hook(page.EventTarget.prototype, 'addEventListener', (target, self, args) => {
-    if (self === page || self === undefined || self === null) rearm();
+  hook(EventTarget.prototype, 'addEventListener', (target, self, args) => {
+    if (self === page || self === undefined || self === null) {
+      rearm();
+    } else if (!isPrototypeOf(EventTarget.prototype, self)) {
+      const view = windowBehind(self);
+      if (view) rearmIn(view);
+    }
     return apply(target, self, args);
   });
+  function windowBehind(object) {
+    try {
+      return windowOf(object);
+    } catch {
+      return null; // a node of another window, or no event target at all
+    }
+  }
   for (const name of ['open', 'write', 'writeln']) {
     hook(page.Document.prototype, name, (target, self, args) => {
       try {
         return apply(target, self, args);
       } finally {
         rearm();
+        const view = viewBehind(self);
+        if (view && view !== page) rearmIn(view);
       }
     });
   }
-
-  hook(Element.prototype, 'attachShadow', (target, self, args) => {
-    const root = apply(target, self, args);
-    arm(root);
-    return root;
-  });
+  function viewBehind(object) {
+    try {
+      return viewOf(object);
+    } catch {
+      return null; // no document
+    }
+  }
 
   hook(HTMLFormElement.prototype, 'submit', (target, self, args) => {
     const control = defaultButton(self) || self;

@@ -2,13 +2,14 @@
  * Whether a write control may act under scoped-write: on a page whose URL is in scope, or when the control's own row or
  * dialog carries the prefix. A row's text is its own: neither a heading nor a neighbour nor an outer row lends a prefix.
  */
-(function scoping(page, copies, config) {
+(function scoping(page, copies, roots, config) {
   'use strict';
 
   const { RegExp, WeakMap } = page;
+  const { rootOfHost } = roots;
   const { matches, indexOf, mapGet, mapSet, nodeType, parentOf, firstChild, nextSibling, nodeText,
-    localName, is, slotOf, openRoot, hostOf, editable, inputType, parentWindow, valueOf,
-    defaultValueOf, tagOf, mapHas, silent } = copies;
+    localName, is, slotOf, hostOf, editable, inputType, parentWindow, valueOf,
+    defaultValueOf, tagOf, mapHas, list, silent } = copies;
 
   let scope = null;
   const setScope = (pattern) => {
@@ -58,8 +59,8 @@
   }
 
   function carriesPrefix(control) {
-    const above = [];
-    for (let node = control; node; node = flatParent(node)) above[above.length] = node;
+    const above = list();
+    for (let node = control; node; node = flatParent(node)) above[above.length++] = node;
     const nearest = (selector) => {
       for (let i = 0; i < above.length; i++) if (nodeType(above[i]) === 1 && is(above[i], selector)) return above[i];
       return null;
@@ -76,26 +77,39 @@
     if (defaultValueOf[tag] && !mapHas(initialValues, field)) mapSet(initialValues, field, defaultValueOf[tag](field));
   }
 
-  function ownText(node, above, initial) {
+  // In document order, with a list of what is still to be read instead of a call a level: pages nest deeply.
+  function ownText(holder, above, initial) {
     let text = '';
-    for (let child = firstChild(node); child; child = nextSibling(child)) {
-      const type = nodeType(child);
-      if (type === 3) text += nodeText(child);
+    const open = list();
+    const enter = (node) => {
+      const root = nodeType(node) === 1 ? rootOfHost(node) : null;
+      if (root && firstChild(root)) open[open.length++] = firstChild(root);
+      if (firstChild(node)) open[open.length++] = firstChild(node);
+    };
+    enter(holder);
+    while (open.length > 0) {
+      const node = open[open.length - 1];
+      const next = nextSibling(node);
+      if (next) open[open.length - 1] = next;
+      else open.length--;
+      const type = nodeType(node);
+      if (type === 3) text += nodeText(node);
       if (type !== 1) continue;
-      const tag = localName(child);
-      if (silent[tag] || (is(child, rowSelector) && !holds(above, child))) continue;
+      const tag = localName(node);
+      if (silent[tag] || (is(node, rowSelector) && !holds(above, node))) continue;
+      text += ' ';
       if (tag === 'input' || tag === 'textarea') {
-        if (tag === 'input' && inputType(child) === 'password') continue;
-        if (!initial) text += ` ${valueOf[tag](child)} `;
-        else text += ` ${mapHas(initialValues, child) ? mapGet(initialValues, child) : defaultValueOf[tag](child)} `;
-        continue;
+        if (tag !== 'input' || inputType(node) !== 'password') text += `${fieldText(node, tag, initial)} `;
+      } else if (!initial || !typedInto(node)) {
+        enter(node);
       }
-      if (initial && typedInto(child)) continue;
-      text += ` ${ownText(child, above, initial)} `;
-      const root = openRoot(child);
-      if (root) text += ownText(root, above, initial);
     }
     return text;
+  }
+
+  function fieldText(field, tag, initial) {
+    if (!initial) return valueOf[tag](field);
+    return mapHas(initialValues, field) ? mapGet(initialValues, field) : defaultValueOf[tag](field);
   }
 
   function typedInto(element) {
