@@ -1,6 +1,6 @@
 //! `qa-pilot proxy`: a guard that a person starts.
 
-use super::upstream_args::UpstreamArgs;
+use super::upstream_args::{Block, UpstreamArgs};
 use crate::exit::Exit;
 use crate::files;
 use crate::model::Policy;
@@ -26,7 +26,7 @@ pub(super) struct Proxy {
     /// Where records go
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
-    /// The main port's address, on loopback
+    /// The main port's address, on loopback unless --allow-remote
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
     #[command(flatten)]
@@ -37,6 +37,12 @@ pub(super) struct Proxy {
     /// How long ends wait for what is under way
     #[arg(long, value_name = "MS", default_value_t = 2000)]
     drain_ms: u64,
+    /// What a client sees of a blocked write: an answer, or a connection that fails
+    #[arg(long, value_enum, default_value_t = Block::Answer)]
+    on_block: Block,
+    /// Let other machines in; every port then wants the user `run` with the token as the password
+    #[arg(long)]
+    allow_remote: bool,
     /// Writes the ready line to a file as well
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -123,6 +129,8 @@ impl Proxy {
             upstream: self.upstream.options().map_err(|error| Fault::Input(error.to_string()))?,
             max_body: self.max_body,
             drain,
+            on_block: self.on_block.into(),
+            allow_remote: self.allow_remote,
             ..Config::new(self.run_dir, script.into())
         })
     }

@@ -1,6 +1,6 @@
 //! `qa-pilot run`: a guarded run of a test command, with its report and the gate's decision.
 
-use super::upstream_args::UpstreamArgs;
+use super::upstream_args::{Block, UpstreamArgs};
 use crate::exit::Exit;
 use crate::model::RunKind;
 use crate::proxy;
@@ -57,6 +57,9 @@ pub(super) struct Run {
     /// How long ends wait for what is under way
     #[arg(long, value_name = "MS", default_value_t = 2000)]
     drain_ms: u64,
+    /// What a client sees of a blocked write: an answer, or a connection that fails
+    #[arg(long, value_enum, default_value_t = Block::Answer)]
+    on_block: Block,
     /// Tell the outcome as one JSON object on stdout
     #[arg(long)]
     json: bool,
@@ -87,8 +90,12 @@ impl Run {
             Err(error) => return input_fault(error),
         };
         let insecure = upstream.insecure.iter().map(ToString::to_string).collect();
-        let wire =
-            WireOptions { upstream, max_body: self.max_body, drain: Duration::from_millis(self.drain_ms) };
+        let wire = WireOptions {
+            upstream,
+            max_body: self.max_body,
+            drain: Duration::from_millis(self.drain_ms),
+            on_block: self.on_block.into(),
+        };
         let plan = Plan::of(Request {
             feature: self.feature,
             env: self.env,

@@ -1,6 +1,6 @@
 //! The arguments that say how origins are reached, the same for every command that reaches them.
 
-use crate::proxy::{WayError, WayOptions};
+use crate::proxy::{OnBlock, WayError, WayOptions};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,6 +24,25 @@ pub(super) struct UpstreamArgs {
     /// A host whose certificate is not verified, never on production; may be given more than once
     #[arg(long, value_name = "HOST")]
     upstream_insecure: Vec<String>,
+}
+
+/// What a client sees of a blocked write.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum Block {
+    /// 403 with the reason
+    #[value(name = "403")]
+    Answer,
+    /// HTTP/2: the stream is reset; HTTP/1: a malformed head, then the end
+    Reset,
+}
+
+impl From<Block> for OnBlock {
+    fn from(block: Block) -> Self {
+        match block {
+            Block::Answer => Self::Answer,
+            Block::Reset => Self::Reset,
+        }
+    }
 }
 
 impl UpstreamArgs {

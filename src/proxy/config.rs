@@ -15,6 +15,16 @@ pub const MAX_BODY: usize = 8 << 20;
 /// The drain when none is set: two seconds.
 pub const DRAIN: Duration = Duration::from_millis(2000);
 
+/// What a client sees of a blocked write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBlock {
+    /// A 403 that says why.
+    #[default]
+    Answer,
+    /// A failed connection: a reset stream on HTTP/2, an answer that is none on HTTP/1.
+    Reset,
+}
+
 /// How to guard one run.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -34,6 +44,10 @@ pub struct Config {
     pub max_body: usize,
     /// How long ends wait for what is still under way.
     pub drain: Duration,
+    /// What a client sees of a blocked write.
+    pub on_block: OnBlock,
+    /// Whether `listen` may be an address that other machines reach. Every port then wants credentials.
+    pub allow_remote: bool,
     /// The script that fixtures install in pages.
     pub page_guard: Arc<str>,
 }
@@ -42,7 +56,9 @@ pub struct Config {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// Anyone on the network could use it.
-    #[error("cannot listen on {0}: only loopback addresses are allowed, such as 127.0.0.1:0")]
+    #[error(
+        "cannot listen on {0}: only loopback addresses are allowed, such as 127.0.0.1:0, unless --allow-remote opens the guard to other machines"
+    )]
     NotLoopback(SocketAddr),
     /// The run directory cannot be used.
     #[error("cannot use the run directory: {0}")]
@@ -71,12 +87,14 @@ impl Config {
             upstream: WayOptions::default(),
             max_body: MAX_BODY,
             drain: DRAIN,
+            on_block: OnBlock::default(),
+            allow_remote: false,
             page_guard,
         }
     }
 
     pub(super) fn check(self) -> Result<Checked, ConfigError> {
-        if !self.listen.ip().is_loopback() {
+        if !self.allow_remote && !self.listen.ip().is_loopback() {
             return Err(ConfigError::NotLoopback(self.listen));
         }
         let way = Way::read(&self.upstream)?;

@@ -8,7 +8,7 @@ use super::note::{event, known_url, note, note_fault};
 use super::target::{Unjudged, origin_of, own_listener};
 use super::upstream::{Trouble, UpstreamError};
 use super::web_socket::{self, SocketJudge};
-use super::{forward, respond};
+use super::{credentials, forward, respond};
 use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
 use crate::policy::{Examination, Request as Judged};
 use crate::record::{Event, EventAction, EventId, InScope};
@@ -21,9 +21,7 @@ use std::rc::Rc;
 /// What a browser loads the answer as (W3C Fetch Metadata).
 static SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// The connection is to be closed without an answer.
-#[derive(Debug, thiserror::Error)]
-#[error("not a proxy request")]
+/// It was not sent to a proxy; nothing more is read from its connection.
 pub(super) struct Closed;
 
 /// Answers one request.
@@ -45,6 +43,9 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
     if let Some(fault) = conn.gate().and_then(|gate| gate.fault_of_next()) {
         note_fault(conn, &fault);
         return Ok(respond::malformed(&fault.reason));
+    }
+    if !conn.may_ask(&request) {
+        return Ok(credentials::asked_for());
     }
     let (mut head, body) = request.into_parts();
     let origin = match origin_of(conn, &head) {

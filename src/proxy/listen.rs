@@ -1,7 +1,7 @@
-//! Listeners: loopback only, and an accept that backs off when the system has no more files to give.
+//! Listeners, and an accept that backs off when the system has no more files to give.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 /// How long accept waits after an error, at first and at most.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
 
-/// Binds a free loopback port.
-pub(super) async fn bind_any() -> io::Result<(TcpListener, u16)> {
-    let listener = TcpListener::bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)).await?;
+/// Binds a free port of `address`.
+pub(super) async fn bind_any(address: IpAddr) -> io::Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind(SocketAddr::new(address, 0)).await?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }

@@ -10,6 +10,7 @@ mod config;
 mod conn;
 mod control;
 mod cork;
+mod credentials;
 mod forward;
 mod head;
 mod hold;
@@ -20,6 +21,7 @@ mod note;
 mod prefixed;
 mod respond;
 mod serve;
+mod spoil;
 mod stats;
 mod target;
 mod task;
@@ -34,7 +36,7 @@ pub use head::framing;
 #[doc(hidden)]
 pub use web_socket::frames;
 
-pub use config::{Config, ConfigError, DRAIN, MAX_BODY};
+pub use config::{Config, ConfigError, DRAIN, MAX_BODY, OnBlock};
 pub use serve::{Guard, ProxyError, Ready, start};
 pub use stats::{Begun, Counts};
 pub use tls::CertificateError;
@@ -43,6 +45,8 @@ pub use upstream::{
     UpstreamProxy, ViaError, Way, WayError, WayOptions, fetch,
 };
 
+use credentials::Credentials;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +62,11 @@ struct Proxy {
     max_body: usize,
     drain: Duration,
     main_port: u16,
+    /// The address that every port is bound to.
+    address: IpAddr,
     token: String,
+    /// What clients must send as `Proxy-Authorization`, where other machines reach the ports.
+    credentials: Option<Credentials>,
+    on_block: OnBlock,
     page_guard: Arc<str>,
 }

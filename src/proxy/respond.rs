@@ -1,6 +1,7 @@
 //! Answers that the guard makes itself: the one place in which a refusal or an error becomes a status.
 //!
-//! A block is a plain 403 and never a closed connection: a browser sends a request again when its connection just closes.
+//! A block is a plain 403, or a broken answer where the user wants that, and never a closed connection: a browser sends a request
+//! again when its connection just closes.
 
 use super::body::ResponseBody;
 use super::upstream::{Trouble, UpstreamError};
@@ -17,6 +18,34 @@ pub(super) fn blocked(reason: &str, method: &str, url: &str) -> Response<Respons
     let body = json!({ "blocked": { "reason": reason, "method": method, "url": url } });
     let mut response = json(StatusCode::FORBIDDEN, &body);
     response.headers_mut().insert(BLOCKED, header_value(reason));
+    response.extensions_mut().insert(Blocked);
+    response
+}
+
+/// Marks the answer to a blocked request among all others.
+#[derive(Clone, Copy)]
+struct Blocked;
+
+/// Whether a response is one that [`blocked`] made.
+pub(super) fn is_block(response: &Response<ResponseBody>) -> bool {
+    response.extensions().get::<Blocked>().is_some()
+}
+
+/// Carries a token that the stream spoils as it is written.
+pub(super) fn spoiled(token: &str) -> Response<ResponseBody> {
+    let mut response = empty(StatusCode::FORBIDDEN);
+    response.headers_mut().insert(BLOCKED, header_value(token));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// A request in origin form: it was meant for a server, and this is none.
+pub(super) fn no_proxy_request() -> Response<ResponseBody> {
+    let mut response = line(
+        StatusCode::BAD_REQUEST,
+        "this port takes proxy requests alone; the guard's own answers are below the control url of its ready line",
+    );
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

@@ -3,6 +3,7 @@
 use super::attempts::{Attempts, Port, Route, secret};
 use super::config::{Checked, Config, ConfigError};
 use super::control;
+use super::credentials::Credentials;
 use super::names::is_own_machine;
 use super::stats::{Begun, Counts, Stats};
 use super::task::Spawner;
@@ -12,6 +13,7 @@ use super::{Proxy, listen};
 use crate::files::{self, FileError};
 use crate::policy::Rules;
 use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -202,7 +204,7 @@ async fn open(
     let Checked { config, run_dir, way } = checked;
     let main = TcpListener::bind(config.listen).await.map_err(ProxyError::Start)?;
     let main_address = main.local_addr().map_err(ProxyError::Start)?;
-    let (run_listener, run_number) = listen::bind_any().await.map_err(ProxyError::Start)?;
+    let (run_listener, run_number) = listen::bind_any(config.listen.ip()).await.map_err(ProxyError::Start)?;
     let ca = run_dir.join("ca.pem");
     files::write_atomic(&ca, leaves.authority().pem().as_bytes()).map_err(ProxyError::Write)?;
     let rules = Rc::new(Rules::new(config.policy, config.mutation));
@@ -217,20 +219,28 @@ async fn open(
         main_port,
     ));
     let owned = attempts.clone();
+    let allow_remote = config.allow_remote;
+    let is_own = move |address: SocketAddr| {
+        let here = is_own_machine(address) || (allow_remote && is_local(address.ip()));
+        here && owned.is_own(address.port())
+    };
+    // An address that stands for all of them is nowhere to connect to.
+    let near = match main_address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
     let ready = Ready {
-        proxy: format!("http://{main_address}"),
-        control: format!("http://{main_address}{}", control::BASE),
+        proxy: format!("http://{}", SocketAddr::new(near, main_port)),
+        control: format!("http://{}{}", SocketAddr::new(near, main_port), control::BASE),
         token: token.clone(),
-        run_proxy: format!("http://127.0.0.1:{run_number}"),
+        run_proxy: format!("http://{}", SocketAddr::new(near, run_number)),
         ca,
         ca_spki: leaves.authority().spki().to_owned(),
         pid: std::process::id(),
     };
     let proxy = Rc::new(Proxy {
-        pool: Pool::new(
-            Dialer::new(way, move |address| is_own_machine(address) && owned.is_own(address.port())),
-            spawner.clone(),
-        ),
+        pool: Pool::new(Dialer::new(way, is_own), spawner.clone()),
         rules,
         attempts: attempts.clone(),
         leaves,
@@ -239,6 +249,9 @@ async fn open(
         max_body: config.max_body,
         drain: config.drain,
         main_port,
+        address: config.listen.ip(),
+        credentials: config.allow_remote.then(|| Credentials::new(&token)),
+        on_block: config.on_block,
         token,
         page_guard: config.page_guard,
     });
@@ -246,6 +259,11 @@ async fn open(
     attempts.register(&run_port);
     control::open(&proxy, run_listener, run_port);
     Ok(Opened { proxy, ready, main })
+}
+
+/// Whether an address is one of this machine's: only those can be bound.
+fn is_local(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
 }
 
 async fn serve(opened: Opened, stop: CancellationToken) -> Vec<FileError> {

@@ -6,6 +6,7 @@
 use super::Proxy;
 use super::attempts::Visit;
 use super::conn::{Place, serve_http1, serve_http2};
+use super::credentials::asked_for_bytes;
 use super::head::framing::{MAX_FIELDS, MAX_HEAD};
 use super::names::{Authority, Origin, Scheme};
 use super::note::{event, note};
@@ -35,8 +36,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 
 /// How a connection to a port begins.
 enum Opening {
-    /// CONNECT to an authority; what was read behind its head.
-    Connect(String, Vec<u8>),
+    /// CONNECT to an authority; the credentials it came with, and what was read behind its head.
+    Connect(String, Option<Vec<u8>>, Vec<u8>),
     /// Anything else that may be HTTP.
     Http(Vec<u8>),
     /// A CONNECT that is none.
@@ -59,7 +60,15 @@ pub(super) async fn serve(proxy: Rc<Proxy>, visit: Visit, socket: TcpStream) {
 async fn opened(proxy: Rc<Proxy>, visit: Visit, mut socket: TcpStream) {
     match opening(&mut socket).await {
         Opening::Http(first) => serve_http1(proxy, visit, Place::Open, socket, first).await,
-        Opening::Connect(authority, rest) => match Authority::parse(&authority, None) {
+        Opening::Connect(_, given, _)
+            if proxy.credentials.as_ref().is_some_and(|wanted| !wanted.are(given.as_deref())) =>
+        {
+            // Whoever it is, it is no traffic of the attempt's.
+            if socket.write_all(asked_for_bytes().as_bytes()).await.is_ok() {
+                let _ = socket.shutdown().await;
+            }
+        }
+        Opening::Connect(authority, _, rest) => match Authority::parse(&authority, None) {
             Ok(authority) => {
                 if socket.write_all(ESTABLISHED).await.is_ok() {
                     tunnelled(proxy, visit, authority, Prefixed::new(socket, rest)).await;
@@ -110,12 +119,14 @@ fn connect(head: &[u8], rest: Vec<u8>) -> Opening {
         field.name.eq_ignore_ascii_case("transfer-encoding")
             || (field.name.eq_ignore_ascii_case("content-length") && field.value != b"0")
     });
+    let given = request.headers.iter().find(|field| field.name.eq_ignore_ascii_case("proxy-authorization"));
+    let given = given.map(|field| field.value.to_vec());
     match parsed {
         Ok(httparse::Status::Complete(_)) if bare => {
             Opening::Malformed("a CONNECT with bare line feeds", authority)
         }
         Ok(httparse::Status::Complete(_)) if framed => Opening::Malformed("a CONNECT with a body", authority),
-        Ok(httparse::Status::Complete(_)) => Opening::Connect(authority, rest),
+        Ok(httparse::Status::Complete(_)) => Opening::Connect(authority, given, rest),
         _ => Opening::Malformed("the head of a CONNECT is malformed", authority),
     }
 }
@@ -279,7 +290,7 @@ mod tests {
     fn connect_heads() {
         let open = |head: &str| connect(head.as_bytes(), Vec::new());
         assert!(
-            matches!(open("CONNECT a.test:443 HTTP/1.1\r\nHost: x\r\n\r\n"), Opening::Connect(a, _) if a == "a.test:443")
+            matches!(open("CONNECT a.test:443 HTTP/1.1\r\nHost: x\r\n\r\n"), Opening::Connect(a, None, _) if a == "a.test:443")
         );
         for head in [
             "CONNECT a:1 HTTP/1.1\r\nContent-Length: 3\r\n\r\n",

@@ -35,7 +35,7 @@ use crate::gate::{self, Decision};
 use crate::host::spec_sha::SpecError;
 use crate::model::{Fault, PolicyKind, RunId, RunKind, clock};
 use crate::policy::{MutationConfig, UnsafeMethods};
-use crate::proxy::{self, Config, Counts, Guard, ProxyError, TrustError, Way, WayOptions};
+use crate::proxy::{self, Config, Counts, Guard, OnBlock, ProxyError, TrustError, Way, WayOptions};
 use crate::publish::ci::Ending;
 use crate::report::{self, Report};
 use child::Signals;
@@ -61,6 +61,8 @@ pub struct WireOptions {
     pub max_body: usize,
     /// How long requests in flight are waited for.
     pub drain: Duration,
+    /// What a client sees of a blocked write.
+    pub on_block: OnBlock,
 }
 
 /// Why nothing ran.
@@ -168,6 +170,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         upstream: wire.upstream.clone(),
         max_body: wire.max_body,
         drain: wire.drain,
+        on_block: wire.on_block,
         ..Config::new(directory.path.clone(), script.into())
     })?;
     let bundle = bundle::write(&directory.path, &guard.ready().ca, &bundles)?;

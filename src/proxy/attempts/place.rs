@@ -56,6 +56,22 @@ pub fn output_dir(run_dir: &Path, output: &str) -> Result<PathBuf, PlaceError> {
     Ok(real)
 }
 
+/// Makes the folder of the record at `path`, a path below the real path `run_dir` without links, and looks whether it is still
+/// without any.
+///
+/// # Errors
+/// When a link has taken a folder's place, or the folder cannot be made.
+pub fn still_inside(run_dir: &Path, path: &Path) -> Result<(), FileError> {
+    let folder = path.parent().unwrap_or(run_dir);
+    let moved = || FileError::Escapes { path: path.display().to_string(), root: run_dir.to_owned() };
+    // A link is seen before anything is made behind it.
+    if real_path(folder)? != folder {
+        return Err(moved());
+    }
+    files::create_folder(folder)?;
+    if files::canonical(folder)? == folder { Ok(()) } else { Err(moved()) }
+}
+
 /// Follows the links of the part that exists; the rest holds none yet.
 fn real_path(path: &Path) -> Result<PathBuf, FileError> {
     let mut missing = Vec::new();

@@ -7,10 +7,10 @@ use crate::model::{Digest, PolicyKind};
 use crate::policy::Rules;
 use crate::proxy::stats::{Begun, Stats};
 use crate::proxy::task::Spawner;
-use crate::record::{Recorder, WritesRecord};
+use crate::record::{Recorder, WritesRecord, Written};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,12 +204,12 @@ impl Attempts {
                 && late.with(|recorder| recorder.blocked() + recorder.observed() > 0)
             {
                 let path = self.run_dir.join("late").join(&attempt.id).join(WRITES);
-                errors.extend(late.with(|recorder| recorder.write(&path)).err());
+                errors.extend(late.with(|recorder| self.write(recorder, &path)).err());
             }
         }
         if !self.outside.with(|recorder| recorder.is_empty()) {
             let path = self.run_dir.join("outside").join(self.outside_name(&self.outside));
-            errors.extend(self.outside.with(|recorder| recorder.write(&path)).err());
+            errors.extend(self.outside.with(|recorder| self.write(recorder, &path)).err());
         }
         for port in self.ports.borrow().values().filter_map(Weak::upgrade) {
             port.close();
@@ -359,7 +359,8 @@ impl Attempts {
             let folder = self.run_dir.join("outside").join(&attempt.id);
             place::numbered(&folder, n, self.outside_name(&interval.ledger))
         };
-        let written = interval.ledger.with(|recorder| recorder.write(&path)).map_err(FinishError::Write)?;
+        let written =
+            interval.ledger.with(|recorder| self.write(recorder, &path)).map_err(FinishError::Write)?;
         attempt.recorded.set(n);
         let finished = Finished { path, sha256: written.sha256, record: written.record };
         Ok(attempt.counts.then_some(finished))
@@ -370,8 +371,15 @@ impl Attempts {
         let n = attempt.unfinished.get() + 1;
         attempt.unfinished.set(n);
         let folder = self.run_dir.join("unfinished").join(&attempt.id);
-        let written = interval.ledger.with(|recorder| recorder.write(&place::numbered(&folder, n, WRITES)));
+        let written =
+            interval.ledger.with(|recorder| self.write(recorder, &place::numbered(&folder, n, WRITES)));
         written.err().inspect(|error| tracing::error!("{}: {error}", attempt.id))
+    }
+
+    /// Tests may move folders about while they run: a record goes where it was to go, or nowhere.
+    fn write(&self, recorder: &Recorder, path: &Path) -> Result<Written, FileError> {
+        place::still_inside(&self.run_dir, path)?;
+        recorder.write(path)
     }
 
     /// Outside of attempts only what wrote, or tried to, counts against the run.

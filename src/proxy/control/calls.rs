@@ -9,6 +9,7 @@ use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use tokio::net::TcpListener;
 
@@ -66,12 +67,13 @@ pub(super) fn page_guard(proxy: &Proxy) -> Response<ResponseBody> {
     respond::json(StatusCode::OK, &json!({ "page_guard": &*proxy.page_guard }))
 }
 
-pub(super) async fn begin(proxy: &Rc<Proxy>, body: &[u8]) -> Outcome {
+/// `reached` is the address by which the caller reached the guard, and reaches its ports.
+pub(super) async fn begin(proxy: &Rc<Proxy>, reached: IpAddr, body: &[u8]) -> Outcome {
     let begin: Begin = parse(body)?;
     let failed = |error: std::io::Error| {
         Refused(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot open a port: {error}"))
     };
-    let (listener, number) = listen::bind_any().await.map_err(failed)?;
+    let (listener, number) = listen::bind_any(proxy.address).await.map_err(failed)?;
     let (interval, port) = proxy
         .attempts
         .begin(&begin, number)
@@ -81,7 +83,7 @@ pub(super) async fn begin(proxy: &Rc<Proxy>, body: &[u8]) -> Outcome {
     let answer = json!({
         "attempt": interval.attempt().id(),
         "interval": interval.number(),
-        "proxy": format!("http://127.0.0.1:{number}"),
+        "proxy": format!("http://{}", SocketAddr::new(reached, number)),
         "policy": policy.kind(),
         "prefix": policy.prefix(),
         "write_signatures": proxy.rules.config().write_signatures.len(),

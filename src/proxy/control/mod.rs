@@ -19,6 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::rc::Rc;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -34,11 +35,12 @@ const MAX_CALL: usize = 1 << 20;
 
 /// Serves one connection to the main port.
 pub(super) async fn serve(proxy: Rc<Proxy>, socket: TcpStream, closed: CancellationToken) {
+    let reached = socket.local_addr().map_or(proxy.address, |address| address.ip());
     let (stream, gate) = HeadStream::new(socket, Vec::new());
     let service = service_fn(move |request| {
         let (proxy, gate) = (proxy.clone(), gate.clone());
         async move {
-            let response = answer(&proxy, &gate, request).await;
+            let response = answer(&proxy, reached, &gate, request).await;
             gate.answer_upgrade(false);
             Ok::<_, Infallible>(response)
         }
@@ -63,7 +65,12 @@ pub(super) fn probe(kind: &str) -> Response<ResponseBody> {
     )
 }
 
-async fn answer(proxy: &Rc<Proxy>, gate: &Gate, request: Request<Incoming>) -> Response<ResponseBody> {
+async fn answer(
+    proxy: &Rc<Proxy>,
+    reached: IpAddr,
+    gate: &Gate,
+    request: Request<Incoming>,
+) -> Response<ResponseBody> {
     let no_proxy =
         "the main port is for the control api; proxy requests go to an attempt's port or to the run's";
     if let Some(fault) = gate.fault_of_next() {
@@ -98,7 +105,7 @@ async fn answer(proxy: &Rc<Proxy>, gate: &Gate, request: Request<Incoming>) -> R
     let outcome = match (&method, segments.as_slice()) {
         (&Method::GET, ["health"]) => Ok(calls::health(proxy)),
         (&Method::GET, ["page-guard"]) => Ok(calls::page_guard(proxy)),
-        (&Method::POST, ["attempts"]) => calls::begin(proxy, &body).await,
+        (&Method::POST, ["attempts"]) => calls::begin(proxy, reached, &body).await,
         (&Method::GET, ["attempts", id]) => calls::look(proxy, id),
         (&Method::POST, ["attempts", id, "page"]) => calls::page(proxy, id, &body),
         (&Method::POST, ["attempts", id, "scope"]) => calls::scope(proxy, id, &body),

@@ -254,11 +254,15 @@ async fn the_runs_own_port_is_outside_too() {
 }
 
 #[tokio::test]
-async fn an_origin_form_request_to_a_port_is_closed_and_counts_for_nothing() {
+async fn an_origin_form_request_to_a_port_is_told_so_and_counts_for_nothing() {
     let guard = Start::policy("read-only").run();
     let attempt = guard.begin("t1").await;
     let request = b"GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n";
-    assert_eq!(client::exchange(client::connect(&attempt.proxy).await, request).await, "");
+    let told = client::exchange(client::connect(&attempt.proxy).await, request).await;
+    assert!(
+        told.starts_with("HTTP/1.1 400 ") && told.contains("this port takes proxy requests alone"),
+        "{told}"
+    );
     assert_eq!(guard.finish(&attempt).await.0, 204);
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Start {
     pub(super) config: Option<Value>,
     pub(super) arguments: Vec<String>,
     pub(super) drain_ms: Option<u64>,
+    /// What a shell does before it becomes the guard.
+    pub(super) shell: Option<&'static str>,
 }
 
 pub(super) struct Attempt {
@@ -37,7 +39,15 @@ pub(super) struct Attempt {
 
 /// The command with a clean environment.
 pub(super) fn command(start: &Start, run_dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_qa-pilot"));
+    let binary = env!("CARGO_BIN_EXE_qa-pilot");
+    let mut command = match start.shell {
+        None => Command::new(binary),
+        Some(first) => {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("{first}; exec \"$0\" \"$@\""), binary]);
+            command
+        }
+    };
     command
         .arg("proxy")
         .arg("--run-dir")
@@ -64,6 +74,11 @@ impl Start {
 
     pub(super) fn signatures(mut self, signatures: Value) -> Self {
         self.config = Some(json!({ "write_signatures": signatures }));
+        self
+    }
+
+    pub(super) fn with(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(ToString::to_string));
         self
     }
 
@@ -160,6 +175,18 @@ impl Guard {
         let (status, answer) = self.call("GET", &format!("/attempts/{}", attempt.id), Value::Null).await;
         assert_eq!(status, 200, "{answer}");
         answer
+    }
+
+    /// How many files it has open.
+    pub(super) fn open_files(&self) -> usize {
+        fs_err::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
+    }
+
+    /// A line of its status in /proc, in KiB.
+    pub(super) fn memory(&self, name: &str) -> u64 {
+        let status = fs_err::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     pub(super) fn signal(&self, signal: &str) {

@@ -12,9 +12,7 @@ const LARGE: usize = 64 << 20;
 
 /// Peak resident memory in MiB.
 fn peak(guard: &Guard) -> u64 {
-    let status = fs_err::read_to_string(format!("/proc/{}/status", guard.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    guard.memory("VmHWM:") / 1024
 }
 
 #[tokio::test]
