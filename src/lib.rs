@@ -4,6 +4,7 @@
 //! (`record`) in the run directory; `report` derives report.json from what lies there; `gate` decides.
 
 pub mod cli;
+pub mod egress;
 pub mod exit;
 pub mod files;
 pub mod gate;

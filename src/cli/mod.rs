@@ -7,6 +7,7 @@ mod completions;
 mod env;
 mod gate;
 mod init;
+mod inside;
 mod merge;
 mod profile;
 mod proxy;
@@ -53,6 +54,8 @@ enum Command {
     Run(run::Run),
     Sha(sha::Sha),
     #[command(hide = true)]
+    Inside(inside::Inside),
+    #[command(hide = true)]
     WithParent(with_parent::WithParent),
 }
 
@@ -83,6 +86,7 @@ pub fn main() -> Exit {
         Command::Report(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Sha(command) => command.run(),
+        Command::Inside(command) => command.run(),
         Command::WithParent(command) => command.run(),
     }
 }

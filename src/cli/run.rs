@@ -1,6 +1,7 @@
 //! `qa-pilot run`: a guarded run of a test command, with its report and the gate's decision.
 
 use super::upstream_args::{Block, UpstreamArgs};
+use crate::egress::Lock;
 use crate::exit::Exit;
 use crate::model::RunKind;
 use crate::proxy;
@@ -60,6 +61,13 @@ pub(super) struct Run {
     /// What a client sees of a blocked write: an answer, or a connection that fails
     #[arg(long, value_enum, default_value_t = Block::Answer)]
     on_block: Block,
+    /// Whether the command runs in a network of its own that holds only loopback and the guard (Linux; default off)
+    ///
+    /// What goes past the proxy then reaches nothing: raw sockets, bypass lists, UDP, DNS. Servers that the command starts
+    /// are reached on its own loopback; those outside only through the guard. Unix sockets in the file system (X11, D-Bus,
+    /// Docker) still lead outside. `auto` says on stderr whether the kernel allows it; `on` runs nothing where it does not.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = LockEgress::Off, hide_default_value = true)]
+    lock_egress: LockEgress,
     /// Tell the outcome as one JSON object on stdout
     #[arg(long)]
     json: bool,
@@ -76,6 +84,38 @@ enum Kind {
     Stabilization,
     /// Guards a branch; never publishable
     Ci,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LockEgress {
+    /// It shares the machine's network
+    Off,
+    /// Where the kernel allows it
+    Auto,
+    /// Always, or nothing runs
+    On,
+}
+
+impl LockEgress {
+    /// Makes the lock, where it is wanted and can be.
+    fn lock(self) -> Result<Option<Lock>, String> {
+        if self == Self::Off {
+            return Ok(None);
+        }
+        match Lock::make() {
+            Ok(lock) => {
+                if self == Self::Auto {
+                    super::talk("egress lock: on");
+                }
+                Ok(Some(lock))
+            }
+            Err(error) if self == Self::Auto => {
+                super::talk(format_args!("egress lock: off: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(format!("--lock-egress on: {error}")),
+        }
+    }
 }
 
 impl Run {
@@ -112,8 +152,13 @@ impl Run {
             Ok(plan) => plan,
             Err(error) => return input_fault(error),
         };
+        let lock = match self.lock_egress.lock() {
+            Ok(lock) => lock,
+            Err(error) => return input_fault(error),
+        };
         if self.dry_run {
-            let plan = if self.json { run_plan::json(&plan) } else { run_plan::text(&plan) };
+            let locked = lock.is_some();
+            let plan = if self.json { run_plan::json(&plan, locked) } else { run_plan::text(&plan, locked) };
             super::data(plan);
             return Exit::Ok;
         }
@@ -122,7 +167,7 @@ impl Run {
             Ok(runtime) => runtime,
             Err(error) => return input_fault(error),
         };
-        let outcome = match runtime.block_on(run::run(&plan, &wire, Screen::of_stderr())) {
+        let outcome = match runtime.block_on(run::run(&plan, &wire, lock, Screen::of_stderr())) {
             Ok(outcome) => outcome,
             Err(error) => return input_fault(error),
         };

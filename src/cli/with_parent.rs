@@ -11,6 +11,9 @@ use std::process::Command;
 /// Runs a command that ends with its parent
 #[derive(Debug, Args)]
 pub(super) struct WithParent {
+    /// The process id of the egress lock's helper, whose network the command gets
+    #[arg(long, value_name = "PID")]
+    inside: Option<u32>,
     /// The process id of the parent
     parent: u32,
     /// The command
@@ -23,6 +26,11 @@ impl WithParent {
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+            // First, since the kernel forgets the signal where credentials change.
+            if let Some(Err(error)) = self.inside.map(crate::egress::enter) {
+                super::fault(format_args!("cannot enter the egress lock: {error}"));
+                return Exit::Refused;
+            }
             if set_parent_process_death_signal(Some(Signal::TERM)).is_err()
                 || getppid().is_none_or(|parent| parent.as_raw_nonzero().get().unsigned_abs() != self.parent)
             {

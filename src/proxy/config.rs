@@ -1,6 +1,7 @@
 //! What a proxy needs to start, typed before a port is bound.
 
 use super::upstream::{TrustError, Way, WayOptions};
+use crate::egress::Sockets;
 use crate::files::{self, FileError};
 use crate::model::Policy;
 use crate::policy::MutationConfig;
@@ -50,6 +51,8 @@ pub struct Config {
     pub allow_remote: bool,
     /// The script that fixtures install in pages.
     pub page_guard: Arc<str>,
+    /// Sockets of the network in which the tests are locked, when they are: the guard listens there.
+    pub inside: Option<Sockets>,
 }
 
 /// Why a proxy does not start with a configuration.
@@ -90,6 +93,7 @@ impl Config {
             on_block: OnBlock::default(),
             allow_remote: false,
             page_guard,
+            inside: None,
         }
     }
 

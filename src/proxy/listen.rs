@@ -1,5 +1,6 @@
 //! Listeners, and an accept that backs off when the system has no more files to give.
 
+use super::network::Network;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
 
 /// Binds a free port of `address`.
-pub(super) async fn bind_any(address: IpAddr) -> io::Result<(TcpListener, u16)> {
-    let listener = TcpListener::bind(SocketAddr::new(address, 0)).await?;
+pub(super) async fn bind_any(network: &Network, address: IpAddr) -> io::Result<(TcpListener, u16)> {
+    let listener = network.listen(SocketAddr::new(address, 0)).await?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }

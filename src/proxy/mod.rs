@@ -17,6 +17,7 @@ mod hold;
 mod judge;
 mod listen;
 mod names;
+mod network;
 mod note;
 mod prefixed;
 mod respond;
@@ -57,6 +58,7 @@ struct Proxy {
     attempts: Rc<attempts::Attempts>,
     leaves: tls::Leaves,
     pool: upstream::Pool,
+    network: network::Network,
     stats: Arc<stats::Stats>,
     spawner: task::Spawner,
     max_body: usize,

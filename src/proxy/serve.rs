@@ -1,10 +1,11 @@
 //! Starting and stopping: one thread with a runtime of its own, and a [`Guard`] by which the rest of the program holds it.
 
-use super::attempts::{Attempts, Port, Route, secret};
+use super::attempts::{Attempts, Port, Route, RunFacts, secret};
 use super::config::{Checked, Config, ConfigError};
 use super::control;
 use super::credentials::Credentials;
 use super::names::is_own_machine;
+use super::network::Network;
 use super::stats::{Begun, Counts, Stats};
 use super::task::Spawner;
 use super::tls::{CertificateAuthority, CertificateError, Leaves};
@@ -202,16 +203,17 @@ async fn open(
     spawner: Spawner,
 ) -> Result<Opened, ProxyError> {
     let Checked { config, run_dir, way } = checked;
-    let main = TcpListener::bind(config.listen).await.map_err(ProxyError::Start)?;
+    let network = Network::new(config.inside);
+    let main = network.listen(config.listen).await.map_err(ProxyError::Start)?;
     let main_address = main.local_addr().map_err(ProxyError::Start)?;
-    let (run_listener, run_number) = listen::bind_any(config.listen.ip()).await.map_err(ProxyError::Start)?;
+    let bound = listen::bind_any(&network, config.listen.ip()).await;
+    let (run_listener, run_number) = bound.map_err(ProxyError::Start)?;
     let ca = run_dir.join("ca.pem");
     files::write_atomic(&ca, leaves.authority().pem().as_bytes()).map_err(ProxyError::Write)?;
     let rules = Rc::new(Rules::new(config.policy, config.mutation));
     let main_port = main_address.port();
     let attempts = Rc::new(Attempts::new(
-        run_dir,
-        config.run_id,
+        RunFacts { dir: run_dir, id: config.run_id, egress_locked: network.is_locked() },
         config.drain,
         rules.clone(),
         stats.clone(),
@@ -240,7 +242,8 @@ async fn open(
         pid: std::process::id(),
     };
     let proxy = Rc::new(Proxy {
-        pool: Pool::new(Dialer::new(way, is_own), spawner.clone()),
+        pool: Pool::new(Dialer::new(way, network.clone(), is_own), spawner.clone()),
+        network,
         rules,
         attempts: attempts.clone(),
         leaves,

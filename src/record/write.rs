@@ -41,11 +41,12 @@ pub struct Written {
 }
 
 impl Recorder {
-    /// An empty record.
+    /// An empty record; `egress_locked` says whether the tests have no way out but the guard.
     pub fn new(
         policy: &Policy,
         write_signatures: usize,
         signatures_sha256: Digest,
+        egress_locked: bool,
         attempt: Option<AttemptInfo>,
     ) -> Self {
         Self {
@@ -68,7 +69,7 @@ impl Recorder {
                 dropped: None,
                 unguarded_frames: None,
                 opaque: None,
-                egress_locked: Some(false),
+                egress_locked: Some(egress_locked),
                 guard: Some(GuardInfo { name: "qa-pilot".into(), version: env!("CARGO_PKG_VERSION").into() }),
             },
             documents: 0,
@@ -235,7 +236,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn recorder() -> Recorder {
-        Recorder::new(&Policy::read_only(), 3, Digest::of(b""), None)
+        Recorder::new(&Policy::read_only(), 3, Digest::of(b""), false, None)
     }
 
     fn event(action: EventAction) -> Event {

@@ -16,6 +16,7 @@ struct Shape<'a> {
     publishable: bool,
     success: bool,
     interrupted: Option<u8>,
+    egress_locked: bool,
     command_status: Option<i32>,
     summary: Option<&'a Summary>,
     ending: Option<&'a str>,
@@ -30,8 +31,8 @@ struct Shape<'a> {
     notes: &'a [String],
 }
 
-/// One object with a final newline: `{run_id, run_dir, run_kind, publishable, success, interrupted, command_status, summary,
-/// ending, cases, left_out, attempts, requests, blocked, observed, refusals, warnings, notes}`.
+/// One object with a final newline: `{run_id, run_dir, run_kind, publishable, success, interrupted, egress_locked, command_status,
+/// summary, ending, cases, left_out, attempts, requests, blocked, observed, refusals, warnings, notes}`.
 pub fn outcome(outcome: &Outcome) -> String {
     let (publishable, refusals, warnings) = match &outcome.decision {
         Some(Ok(approved)) => (true, &[][..], approved.warnings()),
@@ -45,6 +46,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         publishable,
         success: outcome.is_success(),
         interrupted: outcome.interrupted,
+        egress_locked: outcome.egress_locked,
         command_status: outcome.status.code(),
         summary: outcome.report.as_ref().map(|report| &report.summary),
         ending: outcome.ending.as_ref().map(|(Ending::Ok(text) | Ending::Red(text))| text.as_str()),

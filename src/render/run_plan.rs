@@ -17,6 +17,7 @@ struct Shape<'a> {
     prefix: Option<&'a str>,
     api_mode: &'a str,
     executor: &'a str,
+    egress_locked: bool,
     statuses: &'a Path,
     cases: Vec<&'a str>,
     fixtures: &'a [String],
@@ -28,7 +29,7 @@ struct Shape<'a> {
 /// Where the run directory's name would stand.
 const RUN_DIR: &str = "RUN_DIR";
 
-fn shape(plan: &Plan) -> Shape<'_> {
+fn shape(plan: &Plan, egress_locked: bool) -> Shape<'_> {
     let command = plan.command(Path::new(RUN_DIR)).map(|planned| planned.words);
     Shape {
         feature: &plan.feature,
@@ -40,6 +41,7 @@ fn shape(plan: &Plan) -> Shape<'_> {
         prefix: plan.policy.prefix(),
         api_mode: &plan.api_mode,
         executor: &plan.executor,
+        egress_locked,
         statuses: &plan.statuses_path,
         cases: plan.selection.ids.iter().map(crate::model::CaseId::as_str).collect(),
         fixtures: &plan.selection.fixtures,
@@ -49,17 +51,17 @@ fn shape(plan: &Plan) -> Shape<'_> {
     }
 }
 
-/// One object with a final newline: `{feature, env, app, url, run_kind, policy, prefix, api_mode, executor, statuses, cases,
-/// fixtures, left_out, command, notes}`. In `command`, `RUN_DIR` stands for the run directory.
-pub fn json(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(&shape(plan)).unwrap_or_default();
+/// One object with a final newline: `{feature, env, app, url, run_kind, policy, prefix, api_mode, executor, egress_locked, statuses,
+/// cases, fixtures, left_out, command, notes}`. In `command`, `RUN_DIR` stands for the run directory.
+pub fn json(plan: &Plan, egress_locked: bool) -> String {
+    let mut text = serde_json::to_string_pretty(&shape(plan, egress_locked)).unwrap_or_default();
     text.push('\n');
     text
 }
 
 /// A line for each part.
-pub fn text(plan: &Plan) -> String {
-    let shape = shape(plan);
+pub fn text(plan: &Plan, egress_locked: bool) -> String {
+    let shape = shape(plan, egress_locked);
     let mut out = String::new();
     // Writing to a string does not fail.
     let mut row = |key: &str, value: &str| {
@@ -72,6 +74,7 @@ pub fn text(plan: &Plan) -> String {
         "policy",
         &shape.prefix.map_or(shape.policy.to_owned(), |prefix| format!("{} {prefix}", shape.policy)),
     );
+    row("egress", if shape.egress_locked { "locked" } else { "open" });
     row("statuses", &shape.statuses.display().to_string());
     row("cases", &shape.cases.join(" "));
     if !shape.fixtures.is_empty() {

@@ -14,8 +14,12 @@ pub fn outcome(outcome: &Outcome) -> String {
     let counts = outcome.counts;
     let _ = writeln!(
         out,
-        "  guard: {} attempt(s), {} request(s), {} blocked, {} observed",
-        counts.begun, counts.requests, counts.blocked, counts.observed
+        "  guard: {} attempt(s), {} request(s), {} blocked, {} observed{}",
+        counts.begun,
+        counts.requests,
+        counts.blocked,
+        counts.observed,
+        if outcome.egress_locked { ", egress locked" } else { "" }
     );
     for note in &outcome.notes {
         let _ = writeln!(out, "  {} {}", "note:".yellow(), note.replace(['\n', '\r'], " "));

@@ -63,12 +63,13 @@ impl Signals {
 }
 
 /// Runs `command` to its end and clears up behind it. `stdin` is closed: a test run is not asked anything. With a `screen`
-/// the command's output passes through it.
+/// the command's output passes through it. `helper` is a child of ours that is none of the command's, and stays.
 ///
 /// # Errors
 /// When the command cannot be started.
 pub async fn supervise(
     mut command: Command,
+    helper: Option<u32>,
     screen: Option<&Screen>,
     signals: &mut Signals,
 ) -> io::Result<Ended> {
@@ -83,7 +84,7 @@ pub async fn supervise(
         child.stdout.take().map(|output| pumps.spawn(screen.clone().pump(output)));
         child.stderr.take().map(|output| pumps.spawn(screen.clone().pump(output)));
     }
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    let (group, helper) = (child.id().and_then(pid), helper.and_then(pid));
     let mut reaping = tokio::time::interval(Duration::from_secs(1));
     let mut interrupted = None;
     let mut deadline: Option<Instant> = None;
@@ -96,7 +97,7 @@ pub async fn supervise(
         };
         tokio::select! {
             status = child.wait() => break status?,
-            _ = reaping.tick() => reap(group),
+            _ = reaping.tick() => reap(&[group, helper]),
             received = signals.next() => {
                 interrupted.get_or_insert(u8::try_from(received.as_raw()).unwrap_or(0));
                 deadline.get_or_insert_with(|| Instant::now() + GRACE);
@@ -108,10 +109,14 @@ pub async fn supervise(
             }
         }
     };
-    clear_up(group).await;
+    clear_up(group, helper).await;
     // The pipes end with their last writer; one that escaped us must not hold the run.
     let _ = timeout(Duration::from_secs(1), async { while pumps.join_next().await.is_some() {} }).await;
     Ok(Ended { status, interrupted })
+}
+
+fn pid(id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
 }
 
 /// Sends to the whole group; that it is gone already is as good.
@@ -122,7 +127,7 @@ fn send(group: Option<rustix::process::Pid>, signal: rustix::process::Signal) {
 }
 
 /// Ends what the child left behind: first asked, then killed. What its own parent leaves to us meanwhile is met as well.
-async fn clear_up(group: Option<rustix::process::Pid>) {
+async fn clear_up(group: Option<rustix::process::Pid>, helper: Option<rustix::process::Pid>) {
     use rustix::process::Signal;
     for (signal, patience) in
         [(Signal::TERM, Duration::from_secs(3)), (Signal::KILL, Duration::from_secs(10))]
@@ -131,8 +136,8 @@ async fn clear_up(group: Option<rustix::process::Pid>) {
         send(group, signal);
         let gone = async {
             loop {
-                reap(None);
-                let left = adopted();
+                reap(&[helper]);
+                let left = adopted(&[helper]);
                 let group_left =
                     group.is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok());
                 if left.is_empty() && !group_left {
@@ -153,18 +158,16 @@ async fn clear_up(group: Option<rustix::process::Pid>) {
     tracing::warn!("some processes of the test command could not be ended");
 }
 
-/// Collects adopted children that ended, so that none stays a zombie; `own` is still waited for elsewhere.
-fn reap(own: Option<rustix::process::Pid>) {
-    for process in adopted() {
-        if Some(process) != own {
-            let _ = rustix::process::waitpid(Some(process), rustix::process::WaitOptions::NOHANG);
-        }
+/// Collects adopted children that ended, so that none stays a zombie; `own` are still waited for elsewhere.
+fn reap(own: &[Option<rustix::process::Pid>]) {
+    for process in adopted(own) {
+        let _ = rustix::process::waitpid(Some(process), rustix::process::WaitOptions::NOHANG);
     }
 }
 
-/// Processes whose parent we are, by what `/proc` says.
+/// Processes whose parent we are, by what `/proc` says, but for `own`.
 #[cfg(target_os = "linux")]
-fn adopted() -> Vec<rustix::process::Pid> {
+fn adopted(own: &[Option<rustix::process::Pid>]) -> Vec<rustix::process::Pid> {
     let me = std::process::id().to_string();
     let Ok(entries) = fs_err::read_dir("/proc") else { return Vec::new() };
     let parent_is_me = |stat: &str| {
@@ -176,10 +179,11 @@ fn adopted() -> Vec<rustix::process::Pid> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter(|id| fs_err::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| parent_is_me(&stat)))
         .filter_map(rustix::process::Pid::from_raw)
+        .filter(|process| !own.contains(&Some(*process)))
         .collect()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn adopted() -> Vec<rustix::process::Pid> {
+fn adopted(_own: &[Option<rustix::process::Pid>]) -> Vec<rustix::process::Pid> {
     Vec::new()
 }

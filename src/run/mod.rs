@@ -30,6 +30,7 @@ pub use run_log::RunLog;
 pub use screen::Screen;
 pub use selection::Selection;
 
+use crate::egress::Lock;
 use crate::files::{self, FileError};
 use crate::gate::{self, Decision};
 use crate::host::spec_sha::SpecError;
@@ -92,6 +93,9 @@ pub enum RunError {
     /// Signals cannot be listened to.
     #[error("cannot listen for signals: {0}")]
     Signals(io::Error),
+    /// The egress lock is made, and there is no way to start a command in it.
+    #[error("cannot find this program, which starts the command in the egress lock: {0}")]
+    Own(io::Error),
     /// The test command did not start.
     #[error("cannot run `{program}`: {error}")]
     Start {
@@ -127,6 +131,8 @@ pub struct Outcome {
     pub interrupted: Option<u8>,
     /// How the command ended.
     pub status: ExitStatus,
+    /// Whether the tests had no way out but the guard.
+    pub egress_locked: bool,
 }
 
 impl Outcome {
@@ -146,11 +152,16 @@ impl Outcome {
     }
 }
 
-/// Runs the plan to its end: whatever happens to the tests, the directory is left whole.
+/// Runs the plan to its end, within `lock` where there is one: whatever happens to the tests, the directory is left whole.
 ///
 /// # Errors
 /// When nothing could be run. Then there is no run directory, or one without results, which the gate refuses.
-pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Result<Outcome, RunError> {
+pub async fn run(
+    plan: &Plan,
+    wire: &WireOptions,
+    mut lock: Option<Lock>,
+    screen: Option<Screen>,
+) -> Result<Outcome, RunError> {
     let mutation = match &plan.mutation {
         Some(block) => MutationConfig::parse(block).map_err(RunError::Mutation)?,
         None => MutationConfig::default(),
@@ -171,13 +182,14 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         max_body: wire.max_body,
         drain: wire.drain,
         on_block: wire.on_block,
+        inside: lock.as_ref().map(Lock::sockets),
         ..Config::new(directory.path.clone(), script.into())
     })?;
     let bundle = bundle::write(&directory.path, &guard.ready().ca, &bundles)?;
-    let command = command(plan, &planned, &directory, &guard, &bundle);
-    let ended = watch(command, &guard, screen, &mut signals).await.map_err(|error| RunError::Start {
-        program: planned.words.first().cloned().unwrap_or_default(),
-        error,
+    let helper = lock.as_ref().map(Lock::helper);
+    let command = command(plan, &planned, &directory, &guard, &bundle, helper)?;
+    let ended = watch(command, &guard, helper, screen, &mut signals).await.map_err(|error| {
+        RunError::Start { program: planned.words.first().cloned().unwrap_or_default(), error }
     })?;
     let counts = guard.counts();
     let mut notes = plan.notes.clone();
@@ -199,7 +211,9 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     // A signal may still come while the build is read for the second time.
     let mut interrupted = ended.interrupted;
     let opened = guard.opened();
+    let (egress_locked, lock_held) = (lock.is_some(), lock.as_mut().is_none_or(Lock::is_sound));
     let stopped = guard.stop();
+    drop(lock);
     let sha_after = tokio::select! {
         sha = build_id::read(&plan.sha_source, &way, build_id::TIMEOUT) => sha.unwrap_or_else(|error| {
             notes.push(format!("after the run: {error}"));
@@ -216,6 +230,10 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
     }
     if let Err(error) = stopped {
         notes.push(format!("the guard did not hold to the end, so this run proves nothing: {error}"));
+        whole = false;
+    }
+    if !lock_held {
+        notes.push("the helper of the egress lock did not hold to the end, so that tests could not reach the guard and this run proves nothing; run again".to_owned());
         whole = false;
     }
     if plan.is_guarded() {
@@ -256,6 +274,7 @@ pub async fn run(plan: &Plan, wire: &WireOptions, screen: Option<Screen>) -> Res
         notes,
         interrupted,
         status: ended.status,
+        egress_locked,
     })
 }
 
@@ -275,22 +294,29 @@ async fn begin(plan: &Plan, sha: &str) -> Result<(Timestamp, RunDirectory), RunE
     }
 }
 
-/// The test command with its environment; on Linux it is told to end when we are killed.
+/// The test command with its environment; on Linux it is told to end when we are killed. With a `helper` it runs in the
+/// egress lock that this process keeps, or not at all.
 fn command(
     plan: &Plan,
     planned: &PlannedCommand,
     directory: &RunDirectory,
     guard: &Guard,
     bundle: &Path,
-) -> Command {
+    helper: Option<u32>,
+) -> Result<Command, RunError> {
     let (program, arguments) =
         planned.words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    let mut command = match std::env::current_exe() {
-        Ok(own) if cfg!(target_os = "linux") => {
+    let mut command = match (std::env::current_exe(), helper) {
+        (Ok(own), _) if cfg!(target_os = "linux") => {
             let mut command = Command::new(own);
-            command.arg("with-parent").arg(std::process::id().to_string()).arg("--").arg(program);
+            command.arg("with-parent");
+            if let Some(helper) = helper {
+                command.arg("--inside").arg(helper.to_string());
+            }
+            command.arg(std::process::id().to_string()).arg("--").arg(program);
             command
         }
+        (Err(error), Some(_)) => return Err(RunError::Own(error)),
         _ => Command::new(program),
     };
     command.args(arguments);
@@ -317,7 +343,7 @@ fn command(
     }
     // stdout is ours, for data; what the command prints is talk.
     command.stdout(Stdio::from(io::stderr()));
-    command
+    Ok(command)
 }
 
 /// Report and gate over the finished directory.

@@ -10,21 +10,22 @@ use tokio::process::Command;
 /// How often the status line changes.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Runs the command to its end, with a status line where there is a terminal.
+/// Runs the command to its end, with a status line where there is a terminal. `helper` is a child of ours that stays.
 pub(super) async fn watch(
     mut command: Command,
     guard: &Guard,
+    helper: Option<u32>,
     screen: Option<Screen>,
     signals: &mut Signals,
 ) -> io::Result<Ended> {
-    let Some(screen) = screen else { return child::supervise(command, None, signals).await };
+    let Some(screen) = screen else { return child::supervise(command, helper, None, signals).await };
     // The command writes to a pipe now, and would leave its colours out.
     if std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) {
         command.env("FORCE_COLOR", "1");
     }
     let started = Instant::now();
     let mut tick = tokio::time::interval(TICK);
-    let mut supervised = std::pin::pin!(child::supervise(command, Some(&screen), signals));
+    let mut supervised = std::pin::pin!(child::supervise(command, helper, Some(&screen), signals));
     let ended = loop {
         tokio::select! {
             ended = &mut supervised => break ended,

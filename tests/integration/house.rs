@@ -9,6 +9,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "egress",
             "exit",
             "files",
             "gate",
@@ -25,6 +26,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
+    ("egress", &[]),
     ("exit", &[]),
     ("files", &["model"]),
     ("gate", &["files", "host", "json", "merge", "model", "playwright", "record", "report", "yaml"]),
@@ -37,7 +39,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("pattern", &[]),
     ("playwright", &["files", "model"]),
     ("policy", &["model", "pattern", "yaml"]),
-    ("proxy", &["files", "model", "pattern", "policy", "record"]),
+    ("proxy", &["egress", "files", "model", "pattern", "policy", "record"]),
     ("publish", &["files", "gate", "host", "json", "model", "report", "yaml"]),
     ("record", &["files", "json", "model", "pattern", "policy"]),
     ("render", &["files", "gate", "host", "model", "publish", "report", "run"]),
@@ -45,6 +47,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     (
         "run",
         &[
+            "egress",
             "files",
             "gate",
             "host",

@@ -9,7 +9,12 @@ use std::sync::{Arc, Mutex};
 
 /// The binary under test in an environment that holds nothing of ours or of a CI's.
 pub fn qa_pilot(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_qa-pilot"));
+    scrubbed(env!("CARGO_BIN_EXE_qa-pilot"), folder, arguments)
+}
+
+/// Another program in that environment.
+pub fn scrubbed(program: &str, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear();
     for name in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(name) {

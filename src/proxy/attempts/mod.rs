@@ -11,7 +11,7 @@ mod registry;
 pub use ledger::Ledger;
 pub use place::PlaceError;
 pub use port::{Port, Route, Visit};
-pub use registry::{Attempts, FinishError, secret};
+pub use registry::{Attempts, FinishError, RunFacts, secret};
 
 use crate::model::{CaseId, FixtureTitle};
 use crate::record::AttemptInfo;

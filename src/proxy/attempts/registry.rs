@@ -7,7 +7,7 @@ use crate::model::{Digest, PolicyKind};
 use crate::policy::Rules;
 use crate::proxy::stats::{Begun, Stats};
 use crate::proxy::task::Spawner;
-use crate::record::{Recorder, WritesRecord, Written};
+use crate::record::{AttemptInfo, Recorder, WritesRecord, Written};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,19 @@ use tokio::time::Instant;
 /// close arrives within some milliseconds.
 const QUIET: Duration = Duration::from_millis(50);
 
+/// The run that attempts belong to.
+pub struct RunFacts {
+    /// Where records go, a real path.
+    pub dir: PathBuf,
+    /// What records call it.
+    pub id: Option<String>,
+    /// Whether its tests have no way out but the guard.
+    pub egress_locked: bool,
+}
+
 /// The attempts of one run.
 pub struct Attempts {
-    run_dir: PathBuf,
-    run_id: Option<String>,
+    run: RunFacts,
     drain: Duration,
     rules: Rc<Rules>,
     digest: Digest,
@@ -70,10 +79,9 @@ pub struct Finished {
 }
 
 impl Attempts {
-    /// No attempt yet. `run_dir` is a real path; records name the run `run_id`.
+    /// No attempt yet.
     pub fn new(
-        run_dir: PathBuf,
-        run_id: Option<String>,
+        run: RunFacts,
         drain: Duration,
         rules: Rc<Rules>,
         stats: Arc<Stats>,
@@ -81,10 +89,9 @@ impl Attempts {
         main_port: u16,
     ) -> Self {
         let digest = rules.config().signatures_sha256();
-        let recorder = Recorder::new(rules.policy(), rules.config().write_signatures.len(), digest, None);
+        let recorder = recorder(&rules, digest, run.egress_locked, None);
         Self {
-            run_dir,
-            run_id,
+            run,
             drain,
             rules,
             digest,
@@ -123,7 +130,7 @@ impl Attempts {
     /// # Errors
     /// When `output_dir` is not to be used.
     pub fn begin(&self, begin: &Begin, number: u16) -> Result<(Rc<Interval>, Rc<Port>), BeginError> {
-        let output_dir = place::output_dir(&self.run_dir, &begin.output_dir)?;
+        let output_dir = place::output_dir(&self.run.dir, &begin.output_dir)?;
         let secret = secret()?;
         let worker = self.worker(begin);
         let attempt = self.attempt(begin);
@@ -203,12 +210,12 @@ impl Attempts {
             if let Some(late) = attempt.late.borrow().as_ref()
                 && late.with(|recorder| recorder.blocked() + recorder.observed() > 0)
             {
-                let path = self.run_dir.join("late").join(&attempt.id).join(WRITES);
+                let path = self.run.dir.join("late").join(&attempt.id).join(WRITES);
                 errors.extend(late.with(|recorder| self.write(recorder, &path)).err());
             }
         }
         if !self.outside.with(|recorder| recorder.is_empty()) {
-            let path = self.run_dir.join("outside").join(self.outside_name(&self.outside));
+            let path = self.run.dir.join("outside").join(self.outside_name(&self.outside));
             errors.extend(self.outside.with(|recorder| self.write(recorder, &path)).err());
         }
         for port in self.ports.borrow().values().filter_map(Weak::upgrade) {
@@ -250,7 +257,8 @@ impl Attempts {
             return found.clone();
         }
         let (rules, digest, stats, info) =
-            (self.rules.clone(), self.digest, self.stats.clone(), begin.info(0, self.run_id.clone()));
+            (self.rules.clone(), self.digest, self.stats.clone(), begin.info(0, self.run.id.clone()));
+        let locked = self.run.egress_locked;
         let attempt = Rc::new(Attempt {
             id: id.clone(),
             counts: begin.counts(),
@@ -261,9 +269,7 @@ impl Attempts {
             last: RefCell::default(),
             late: RefCell::default(),
             make_late: Box::new(move || {
-                let signatures = rules.config().write_signatures.len();
-                let recorder = Recorder::new(rules.policy(), signatures, digest, Some(info.clone()));
-                Ledger::new(recorder, true, stats.clone())
+                Ledger::new(recorder(&rules, digest, locked, Some(info.clone())), true, stats.clone())
             }),
         });
         by_id.insert(id, attempt.clone());
@@ -276,13 +282,8 @@ impl Attempts {
     }
 
     fn recorder(&self, begin: &Begin, interval: u64) -> Recorder {
-        let signatures = self.rules.config().write_signatures.len();
-        Recorder::new(
-            self.rules.policy(),
-            signatures,
-            self.digest,
-            Some(begin.info(interval, self.run_id.clone())),
-        )
+        let info = begin.info(interval, self.run.id.clone());
+        recorder(&self.rules, self.digest, self.run.egress_locked, Some(info))
     }
 
     /// Waits until what was sent before the end has been judged.
@@ -356,7 +357,7 @@ impl Attempts {
         let path = if attempt.counts {
             place::numbered(&interval.output_dir, n, WRITES)
         } else {
-            let folder = self.run_dir.join("outside").join(&attempt.id);
+            let folder = self.run.dir.join("outside").join(&attempt.id);
             place::numbered(&folder, n, self.outside_name(&interval.ledger))
         };
         let written =
@@ -370,7 +371,7 @@ impl Attempts {
         let attempt = &interval.attempt;
         let n = attempt.unfinished.get() + 1;
         attempt.unfinished.set(n);
-        let folder = self.run_dir.join("unfinished").join(&attempt.id);
+        let folder = self.run.dir.join("unfinished").join(&attempt.id);
         let written =
             interval.ledger.with(|recorder| self.write(recorder, &place::numbered(&folder, n, WRITES)));
         written.err().inspect(|error| tracing::error!("{}: {error}", attempt.id))
@@ -378,7 +379,7 @@ impl Attempts {
 
     /// Tests may move folders about while they run: a record goes where it was to go, or nowhere.
     fn write(&self, recorder: &Recorder, path: &Path) -> Result<Written, FileError> {
-        place::still_inside(&self.run_dir, path)?;
+        place::still_inside(&self.run.dir, path)?;
         recorder.write(path)
     }
 
@@ -388,6 +389,11 @@ impl Attempts {
         let counts = ledger.with(|recorder| recorder.blocked() > 0 || (scoped && recorder.observed() > 0));
         if counts { WRITES } else { OUTSIDE }
     }
+}
+
+/// An empty record of this run.
+fn recorder(rules: &Rules, digest: Digest, egress_locked: bool, attempt: Option<AttemptInfo>) -> Recorder {
+    Recorder::new(rules.policy(), rules.config().write_signatures.len(), digest, egress_locked, attempt)
 }
 
 fn listens(port: &Weak<Port>) -> bool {

@@ -73,7 +73,7 @@ pub(super) async fn begin(proxy: &Rc<Proxy>, reached: IpAddr, body: &[u8]) -> Ou
     let failed = |error: std::io::Error| {
         Refused(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot open a port: {error}"))
     };
-    let (listener, number) = listen::bind_any(proxy.address).await.map_err(failed)?;
+    let (listener, number) = listen::bind_any(&proxy.network, proxy.address).await.map_err(failed)?;
     let (interval, port) = proxy
         .attempts
         .begin(&begin, number)

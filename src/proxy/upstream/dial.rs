@@ -5,6 +5,7 @@ use super::via::UpstreamProxy;
 use super::way::Way;
 use super::{Trouble, UpstreamError};
 use crate::proxy::names::{Origin, Scheme};
+use crate::proxy::network::Network;
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, Error as TlsError};
 use std::io;
@@ -28,6 +29,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Opens connections.
 pub struct Dialer {
     way: Way,
+    network: Network,
     /// Whether an address is one of the guard's own listeners.
     is_own: Box<dyn Fn(SocketAddr) -> bool>,
 }
@@ -49,9 +51,9 @@ enum Handshake {
 }
 
 impl Dialer {
-    /// A dialer that goes `way`, and never dials an address of which `is_own` holds.
-    pub fn new(way: Way, is_own: impl Fn(SocketAddr) -> bool + 'static) -> Self {
-        Self { way, is_own: Box::new(is_own) }
+    /// A dialer on `network` that goes `way`, and never dials an address of which `is_own` holds.
+    pub fn new(way: Way, network: Network, is_own: impl Fn(SocketAddr) -> bool + 'static) -> Self {
+        Self { way, network, is_own: Box::new(is_own) }
     }
 
     /// Connects to `origin` itself, through the upstream proxy by a tunnel; over TLS HTTP/1.1 is offered.
@@ -149,7 +151,9 @@ impl Dialer {
 
     /// TCP to `origin`, through the upstream proxy by a tunnel.
     async fn reach(&self, origin: &Origin) -> Result<TcpStream, UpstreamError> {
-        let Some(proxy) = self.way.proxy_for(origin) else { return self.connect(origin).await };
+        let Some(proxy) = self.way.proxy_for(origin) else {
+            return self.connect(origin, &self.network).await;
+        };
         let mut socket = self.to_proxy(proxy, origin).await?;
         proxy.tunnel(&mut socket, origin).await?;
         Ok(socket)
@@ -157,7 +161,8 @@ impl Dialer {
 
     async fn to_proxy(&self, proxy: &UpstreamProxy, origin: &Origin) -> Result<TcpStream, UpstreamError> {
         let at = Origin { scheme: Scheme::Http, authority: proxy.address().clone() };
-        self.connect(&at).await.map_err(|error| {
+        // The proxy is this machine's, whatever the tests may have on a port of the same number.
+        self.connect(&at, &Network::default()).await.map_err(|error| {
             let message = format!("the upstream proxy {}: {}", proxy.address(), error.message);
             UpstreamError::new(
                 match error.trouble {
@@ -170,15 +175,18 @@ impl Dialer {
         })
     }
 
-    async fn connect(&self, origin: &Origin) -> Result<TcpStream, UpstreamError> {
+    async fn connect(&self, origin: &Origin, network: &Network) -> Result<TcpStream, UpstreamError> {
         let fail = |trouble, message: String| UpstreamError::new(trouble, origin, message);
         let addresses = addresses(origin).await.map_err(|message| fail(Trouble::Dns, message))?;
         let mut last = fail(Trouble::Dns, "the name has no address".into());
-        for address in addresses {
+        for (side, address) in network.ways(&addresses) {
             if (self.is_own)(address) {
                 return Err(fail(Trouble::Own, "the name leads back to the guard".into()));
             }
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+            // Without a socket inside, what is there is not known to be silent: a server outside must not answer for it.
+            let socket = network.socket(side, address).await;
+            let socket = socket.map_err(|error| fail(Trouble::Connect, format!("no socket: {error}")))?;
+            match timeout(CONNECT_TIMEOUT, socket.connect(address)).await {
                 Ok(Ok(socket)) => {
                     // Without it a small request waits for the origin's delayed acknowledgement.
                     socket.set_nodelay(true).map_err(|error| fail(Trouble::Connect, error.to_string()))?;

@@ -3,6 +3,7 @@
 
 use super::{Dialer, UpstreamError, Way};
 use crate::proxy::names::{Authority, NameError, Origin, Scheme};
+use crate::proxy::network::Network;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Empty, Limited};
@@ -71,7 +72,7 @@ pub async fn fetch(url: &str, way: Way, limit: Duration, cap: usize) -> Result<F
 
 async fn get(origin: &Origin, target: &str, way: Way, cap: usize) -> Result<Fetched, FetchError> {
     let fail = |message: String| FetchError::Answer { url: format!("{origin}{target}"), message };
-    let dialer = Dialer::new(way, |_| false);
+    let dialer = Dialer::new(way, Network::default(), |_| false);
     let proxy = dialer.forwarding(origin);
     let stream = match proxy {
         Some(_) => dialer.dial_for_requests(origin, None).await?.0,
