@@ -2,7 +2,8 @@
 
 use super::message::Step;
 use nix::sched::{CloneFlags, setns, unshare};
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 
 /// What failed, and how.
 pub struct Failed {
@@ -30,7 +31,8 @@ pub fn make() -> Result<(), Failed> {
         ("uid_map", format!("{user} {user} 1")),
         ("gid_map", format!("{group} {group} 1")),
     ] {
-        std::fs::write(format!("/proc/self/{file}"), text).map_err(failed(Step::Map))?;
+        let map = OpenOptions::new().write(true).open(format!("/proc/self/{file}"));
+        map.and_then(|mut map| map.write_all(text.as_bytes())).map_err(failed(Step::Map))?;
     }
     Ok(())
 }
