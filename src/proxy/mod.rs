@@ -22,6 +22,7 @@ mod note;
 mod prefixed;
 mod respond;
 mod serve;
+mod sniff;
 mod spoil;
 mod stats;
 mod target;
@@ -34,6 +35,8 @@ mod web_socket;
 /// For the fuzz targets, which read what the wire brings.
 #[doc(hidden)]
 pub use head::framing;
+#[doc(hidden)]
+pub use sniff::{connect, first_line};
 #[doc(hidden)]
 pub use web_socket::frames;
 

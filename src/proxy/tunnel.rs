@@ -7,10 +7,11 @@ use super::Proxy;
 use super::attempts::Visit;
 use super::conn::{Place, serve_http1, serve_http2};
 use super::credentials::asked_for_bytes;
-use super::head::framing::{MAX_FIELDS, MAX_HEAD};
+use super::head::framing::MAX_HEAD;
 use super::names::{Authority, Origin, Scheme};
 use super::note::{event, note};
 use super::prefixed::Prefixed;
+use super::sniff::{Connect, Malformed, connect, first_line};
 use super::upstream::Dialer;
 use crate::policy::{Decision, Permit};
 use crate::record::{Event, EventAction};
@@ -36,12 +37,12 @@ const TLS_HANDSHAKE: u8 = 0x16;
 
 /// How a connection to a port begins.
 enum Opening {
-    /// CONNECT to an authority; the credentials it came with, and what was read behind its head.
-    Connect(String, Option<Vec<u8>>, Vec<u8>),
+    /// A CONNECT, and what was read behind its head.
+    Connect(Connect, Vec<u8>),
     /// Anything else that may be HTTP.
     Http(Vec<u8>),
     /// A CONNECT that is none.
-    Malformed(&'static str, String),
+    Malformed(Malformed),
     /// Not a byte, or not enough.
     Nothing,
     /// It broke off within a CONNECT.
@@ -60,23 +61,26 @@ pub(super) async fn serve(proxy: Rc<Proxy>, visit: Visit, socket: TcpStream) {
 async fn opened(proxy: Rc<Proxy>, visit: Visit, mut socket: TcpStream) {
     match opening(&mut socket).await {
         Opening::Http(first) => serve_http1(proxy, visit, Place::Open, socket, first).await,
-        Opening::Connect(_, given, _)
-            if proxy.credentials.as_ref().is_some_and(|wanted| !wanted.are(given.as_deref())) =>
+        Opening::Connect(connect, _)
+            if proxy
+                .credentials
+                .as_ref()
+                .is_some_and(|wanted| !wanted.are(connect.credentials.as_deref())) =>
         {
             // Whoever it is, it is no traffic of the attempt's.
             if socket.write_all(asked_for_bytes().as_bytes()).await.is_ok() {
                 let _ = socket.shutdown().await;
             }
         }
-        Opening::Connect(authority, _, rest) => match Authority::parse(&authority, None) {
+        Opening::Connect(connect, rest) => match connect.target {
             Ok(authority) => {
                 if socket.write_all(ESTABLISHED).await.is_ok() {
                     tunnelled(proxy, visit, authority, Prefixed::new(socket, rest)).await;
                 }
             }
-            Err(error) => refuse(&visit, socket, &error.to_string(), &authority).await,
+            Err(malformed) => refuse(&visit, socket, &malformed).await,
         },
-        Opening::Malformed(reason, authority) => refuse(&visit, socket, reason, &authority).await,
+        Opening::Malformed(malformed) => refuse(&visit, socket, &malformed).await,
         Opening::Cut => note(&visit.port().ledger(), "the connection ended within a CONNECT", "CONNECT", "?"),
         Opening::Nothing => {}
     }
@@ -101,39 +105,20 @@ async fn opening(socket: &mut TcpStream) -> Opening {
         }
         if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
             let rest = read.split_off(end + 4);
-            return connect(&read, rest);
+            return match connect(&read) {
+                Ok(connect) => Opening::Connect(connect, rest),
+                Err(malformed) => Opening::Malformed(malformed),
+            };
         }
         if read.len() > MAX_HEAD {
-            return Opening::Malformed("the head of a CONNECT is too long", "?".into());
+            let reason = "the head of a CONNECT is too long".to_owned();
+            return Opening::Malformed(Malformed { reason, target: "?".into() });
         }
     }
 }
 
-fn connect(head: &[u8], rest: Vec<u8>) -> Opening {
-    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut request = httparse::Request::new(&mut fields);
-    let parsed = request.parse(head);
-    let authority = request.path.unwrap_or("?").to_owned();
-    let bare = head.windows(2).any(|pair| matches!(pair, [before, b'\n'] if *before != b'\r'));
-    let framed = request.headers.iter().any(|field| {
-        field.name.eq_ignore_ascii_case("transfer-encoding")
-            || (field.name.eq_ignore_ascii_case("content-length") && field.value != b"0")
-    });
-    let given = request.headers.iter().find(|field| field.name.eq_ignore_ascii_case("proxy-authorization"));
-    let given = given.map(|field| field.value.to_vec());
-    match parsed {
-        Ok(httparse::Status::Complete(_)) if bare => {
-            Opening::Malformed("a CONNECT with bare line feeds", authority)
-        }
-        Ok(httparse::Status::Complete(_)) if framed => Opening::Malformed("a CONNECT with a body", authority),
-        Ok(httparse::Status::Complete(_)) => Opening::Connect(authority, given, rest),
-        _ => Opening::Malformed("the head of a CONNECT is malformed", authority),
-    }
-}
-
-async fn refuse(visit: &Visit, mut socket: TcpStream, reason: &str, authority: &str) {
-    let authority = authority.rsplit('@').next().unwrap_or_default();
-    note(&visit.port().ledger(), reason, "CONNECT", authority);
+async fn refuse(visit: &Visit, mut socket: TcpStream, Malformed { reason, target }: &Malformed) {
+    note(&visit.port().ledger(), reason, "CONNECT", target);
     let body = format!("qa-pilot: {reason}\n");
     let answer = format!(
         "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -171,21 +156,6 @@ async fn looks_like_http(stream: &mut Prefixed<TcpStream>) -> std::io::Result<bo
             return Ok(false);
         }
     }
-}
-
-/// `None` while the bytes do not tell yet.
-fn first_line(bytes: &[u8]) -> Option<bool> {
-    let token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let word = line.iter().position(|byte| !token(byte)).unwrap_or(line.len());
-    if line.get(word).is_some_and(|byte| *byte != b' ') || word == 0 || word > 64 {
-        return Some(false);
-    }
-    if line.len() < bytes.len() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        return Some(line.windows(6).any(|window| window == b" HTTP/"));
-    }
-    (bytes.len() > MAX_HEAD).then_some(true)
 }
 
 async fn encrypted(proxy: Rc<Proxy>, visit: Visit, authority: Authority, stream: Prefixed<TcpStream>) {
@@ -262,44 +232,5 @@ async fn relay(_permit: Permit, dialer: &Dialer, authority: Authority, mut strea
             let _ = copy_bidirectional(&mut stream, &mut upstream).await;
         }
         Err(error) => tracing::debug!("{error}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn first_lines() {
-        for (bytes, want) in [
-            (&b"GET / HTTP/1.1\r\n"[..], Some(true)),
-            (b"POST /x HTTP/1.1", None),
-            (b"PO", None),
-            (b"SSH-2.0-OpenSSH_9\r\n", Some(false)),
-            (b"\0\0\0\x01", Some(false)),
-            (b"EHLO a.test\r\n", Some(false)),
-            (b" GET", Some(false)),
-            (b"\r\n", Some(false)),
-            (b"PRI * HTTP/2.0\r\n", Some(true)),
-        ] {
-            assert_eq!(first_line(bytes), want, "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn connect_heads() {
-        let open = |head: &str| connect(head.as_bytes(), Vec::new());
-        assert!(
-            matches!(open("CONNECT a.test:443 HTTP/1.1\r\nHost: x\r\n\r\n"), Opening::Connect(a, None, _) if a == "a.test:443")
-        );
-        for head in [
-            "CONNECT a:1 HTTP/1.1\r\nContent-Length: 3\r\n\r\n",
-            "CONNECT a:1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "CONNECT a:1\r\n\r\n",
-            "CONNECT a:1 HTTP/1.1\nX: y\r\n\r\n",
-            "CONNECT a:1 HTTP/1.1\r\nX : y\r\n\r\n",
-        ] {
-            assert!(matches!(open(head), Opening::Malformed(..)), "{head:?}");
-        }
     }
 }

@@ -39,6 +39,9 @@ pub const MAX_HEAD: usize = 256 * 1024;
 /// The most header fields a head may have.
 pub const MAX_FIELDS: usize = 200;
 
+/// The most fields a trailer may have.
+const MAX_TRAILERS: u8 = 100;
+
 impl Fault {
     /// A fault of which no request is known.
     pub fn new(reason: impl Into<String>) -> Self {
@@ -146,6 +149,11 @@ fn framing(head: &[u8], http11: bool) -> Result<Framing, String> {
     }
 }
 
+/// A character of a method or a field name (RFC 9110, section 5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
 /// Only spaces: a tab around a framing value is what some readers trim and others do not.
 fn trim_spaces(mut value: &[u8]) -> &[u8] {
     while let Some((b' ', rest)) = value.split_first() {
@@ -185,10 +193,12 @@ pub enum Chunk {
     DataCr,
     /// The LF after the data is due.
     DataLf,
-    /// In the trailer: bytes of this line, bytes of all lines.
-    Trailer(u16, u16),
+    /// In the name of a trailer field, or before it: whether the line has begun, bytes of all lines, fields before it.
+    Trailer(bool, u16, u8),
+    /// In the value of a trailer field.
+    TrailerValue(u16, u8),
     /// The LF of a trailer line is due; whether that line was empty.
-    TrailerLf(bool, u16),
+    TrailerLf(bool, u16, u8),
 }
 
 impl Chunk {
@@ -219,16 +229,28 @@ impl Chunk {
                 (Self::Extension(..), b'\n') => return Err("a bare line feed in a chunk extension"),
                 (Self::Extension(size, length @ 0..1024), _) => Self::Extension(size, length + 1),
                 (Self::Extension(..), _) => return Err("a chunk extension that is too long"),
-                (Self::SizeLf(0), b'\n') => Self::Trailer(0, 0),
+                (Self::SizeLf(0), b'\n') => Self::Trailer(false, 0, 0),
                 (Self::SizeLf(size), b'\n') => Self::Data(size),
                 (Self::DataCr, b'\r') => Self::DataLf,
                 (Self::DataLf, b'\n') => Self::START,
-                (Self::Trailer(line, all), b'\r') => Self::TrailerLf(line == 0, all),
-                (Self::Trailer(..), b'\n') => return Err("a bare line feed in a trailer"),
-                (Self::Trailer(line, all @ 0..16384), _) => Self::Trailer(line + 1, all + 1),
-                (Self::Trailer(..), _) => return Err("trailers that are too long"),
-                (Self::TrailerLf(true, _), b'\n') => return Ok((at + 1, None)),
-                (Self::TrailerLf(false, all), b'\n') => Self::Trailer(0, all),
+                (Self::Trailer(false, all, fields), b'\r') => Self::TrailerLf(true, all, fields),
+                (Self::Trailer(_, 16000.., _) | Self::TrailerValue(16000.., _), _) => {
+                    return Err("trailers that are too long");
+                }
+                (Self::Trailer(_, _, MAX_TRAILERS..), _) => return Err("too many trailers"),
+                (Self::Trailer(true, all, fields), b':') => Self::TrailerValue(all + 1, fields),
+                (Self::Trailer(_, all, fields), byte) if is_token(byte) => {
+                    Self::Trailer(true, all + 1, fields)
+                }
+                (Self::Trailer(..), _) => return Err("a trailer that is no field"),
+                (Self::TrailerValue(all, fields), b'\r') => Self::TrailerLf(false, all, fields),
+                (Self::TrailerValue(..), 0..=8 | 10..=31 | 127) => {
+                    return Err("a control character in a trailer");
+                }
+                (Self::TrailerValue(all, fields), _) => Self::TrailerValue(all + 1, fields),
+                (Self::TrailerLf(true, ..), b'\n') => return Ok((at + 1, None)),
+                // Its CR LF counts too.
+                (Self::TrailerLf(false, all, fields), b'\n') => Self::Trailer(false, all + 2, fields + 1),
                 _ => return Err("a chunk that does not end in CR LF"),
             };
             at += 1;
@@ -317,6 +339,10 @@ mod tests {
     fn chunks_end_where_they_should() {
         let body = b"4;x=y\r\nwiki\r\n0\r\nX: y\r\n\r\nGET /";
         assert_eq!(Chunk::START.walk(body), Ok((body.len() - 5, None)));
+        let many = format!("0\r\n{}", "x: y\r\n".repeat(101));
+        assert_eq!(Chunk::START.walk(many.as_bytes()), Err("too many trailers"));
+        let long = format!("0\r\nx: {}", "y".repeat(20_000));
+        assert_eq!(Chunk::START.walk(long.as_bytes()), Err("trailers that are too long"));
         for bad in [
             "\r\n",
             "g\r\n",
@@ -328,6 +354,11 @@ mod tests {
             "10000000000000000\r\n",
             " 4\r\n",
             "4 \r\n",
+            "0\r\nno colon\r\n",
+            "0\r\n: x\r\n",
+            "0\r\nX : y\r\n",
+            "0\r\n folded: x\r\n",
+            "0\r\nX: \0\r\n",
         ] {
             assert!(Chunk::START.walk(bad.as_bytes()).is_err(), "{bad:?}");
         }

@@ -6,3 +6,6 @@ pub mod gate;
 
 pub use framing::Fault;
 pub use gate::{Gate, HeadStream};
+
+#[cfg(test)]
+mod differential_tests;
