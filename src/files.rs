@@ -290,6 +290,18 @@ pub fn publish(staged: tempfile::TempDir, path: &Path) -> Result<(), FileError> 
     Ok(())
 }
 
+/// Opens a new file for writing; its folder must exist.
+///
+/// # Errors
+/// When something is there already, or it cannot be made.
+pub fn create_new_file(path: &Path) -> Result<io::BufWriter<fs::File>, FileError> {
+    match fs::File::create_new(path) {
+        Ok(file) => Ok(io::BufWriter::new(file)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(path.to_owned())),
+        Err(error) => Err(FileError::Io(error)),
+    }
+}
+
 /// Copies a folder with all that is in it to `to`, which must not exist.
 ///
 /// # Errors

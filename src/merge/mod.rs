@@ -9,11 +9,11 @@ mod one_run;
 mod place;
 mod source;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::files::{self, FileError, RESULTS_CAP};
 use crate::host::meta::Meta;
-use crate::json;
 use crate::model::RunId;
 use crate::playwright::results::{Results, ResultsError};
 use crate::yaml::YamlError;
@@ -101,12 +101,12 @@ pub fn merge(into: &Path, shards: &[PathBuf]) -> Result<Merged, MergeError> {
     for (source, shard) in sources.iter().zip(&meta.shards) {
         let copy = staged.path().join(&shard.directory);
         files::copy_folder(&source.path, &copy)?;
-        let results = copy.join(RESULTS);
-        let report = json::parse(&results, &files::read_capped(&results, RESULTS_CAP)?)?;
-        reports.push((report, Place::new(staged.path(), shard)));
+        reports.push((copy.join(RESULTS), Place::new(staged.path(), shard)));
     }
+    let mut results = files::create_new_file(&staged.path().join(RESULTS))?;
+    join::reports(&reports, &mut results)?;
+    results.flush().map_err(FileError::from)?;
     let write = |name: &str, bytes: &[u8]| files::write_once(&staged.path().join(name), bytes);
-    write(RESULTS, &files::json_bytes(&join::reports(reports))?)?;
     write(META, &files::json_bytes(&meta)?)?;
     if let Some((bytes, _)) = sources.iter().find_map(|source| source.statuses.as_ref()) {
         write(STATUSES, bytes)?;

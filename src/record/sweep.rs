@@ -38,6 +38,11 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
         }
         own.extend(files::resolve_inside(run_dir, path).ok());
     }
+    let root = files::canonical(run_dir).ok();
+    let leads_out = |path: &Path| match (files::canonical(path), &root) {
+        (Ok(found), Some(root)) => !found.starts_with(root),
+        _ => true,
+    };
     let shared: Vec<PathBuf> = shared.iter().map(|folder| run_dir.join(folder)).collect();
     let mut strays = Vec::new();
     for entry in WalkDir::new(run_dir).sort_by_file_name() {
@@ -49,6 +54,12 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
                 continue;
             }
         };
+        // Records may lie behind it, and nobody looks there.
+        if entry.path_is_symlink() && files::is_folder(entry.path()) && leads_out(entry.path()) {
+            let path = relative(run_dir, entry.path());
+            strays.push(Stray { path, why: "is a link to a folder outside the run directory".to_owned() });
+            continue;
+        }
         if entry.file_name() != NAME
             || entry.file_type().is_dir()
             || shared.iter().any(|folder| entry.path().starts_with(folder))
@@ -138,6 +149,23 @@ mod tests {
             ("outside/y/outside.json", "1"),
         ];
         assert_eq!(strays(&tree, &[]), ["a/fixtures/writes.json", "outside/x/writes.json"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_a_link_out_hides_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        files::write_atomic(&folder.path().join("there/writes.json"), b"1").unwrap();
+        files::write_atomic(&run.join("a/here.json"), b"1").unwrap();
+        fs_err::os::unix::fs::symlink("a", run.join("latest")).unwrap();
+        let links = || -> Vec<String> {
+            let found = sweep(&run, &[], &["a/here.json".to_owned()], &mut Records::new(&run));
+            found.into_iter().map(|stray| stray.path).collect()
+        };
+        assert!(links().is_empty(), "a link within the run directory leads to what is swept anyway");
+        fs_err::os::unix::fs::symlink("../there", run.join("b")).unwrap();
+        assert_eq!(links(), ["b"]);
     }
 
     #[cfg(unix)]

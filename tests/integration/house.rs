@@ -34,7 +34,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("json", &["files"]),
     ("lib", &[]),
     ("main", &[]),
-    ("merge", &["files", "host", "json", "model", "playwright", "report", "yaml"]),
+    ("merge", &["files", "host", "model", "playwright", "report", "yaml"]),
     ("model", &[]),
     ("pattern", &[]),
     ("playwright", &["files", "model"]),

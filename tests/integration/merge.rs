@@ -182,7 +182,7 @@ fn a_failure_in_one_shard_is_the_cases_failure() {
 #[test]
 fn shards_that_are_not_one_run_are_refused() {
     type Change = fn(&Shards);
-    let table: [(&str, &[usize], Change); 14] = [
+    let table: [(&str, &[usize], Change); 15] = [
         ("shard 2 of 2 is missing", &[1], |_| {}),
         ("are both shard 1", &[1, 1], |_| {}),
         ("feature is \"checkout\" in", &[1, 2], |s| meta(s, "feature", json!("cart"))),
@@ -195,6 +195,7 @@ fn shards_that_are_not_one_run_are_refused() {
         ("run_kind is \"verdict\" in", &[1, 2], |s| meta(s, "run_kind", Value::Null)),
         ("started_at of", &[1, 2], |s| meta(s, "started_at", json!("yesterday"))),
         ("is no shard: it ran without --shard", &[1, 2], |s| shard(s, Value::Null)),
+        ("was another shard when it ran", &[1, 2], |s| meta(s, "shard", json!({ "current": 1, "total": 2 }))),
         ("are both shard 1", &[1, 2], |s| shard(s, json!({ "current": 1, "total": 2 }))),
         ("different numbers of shards", &[1, 2], |s| shard(s, json!({ "current": 2, "total": 3 }))),
         ("started with different statuses", &[1, 2], |s| {
@@ -317,4 +318,42 @@ fn the_gate_reads_the_same_twice() {
     let shards = Shards::new();
     shards.merge(&[1, 2]);
     assert_eq!(shards.gate(), shards.gate_again());
+}
+
+#[test]
+fn suites_that_nest_deep_and_paths_of_windows_merge() {
+    let shards = Shards::new();
+    let results = shards.file(2, "results.json");
+    shards.change(&results, |results| {
+        for attachment in results["suites"][0]["specs"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .flat_map(|spec| spec["tests"][0]["results"][0]["attachments"].as_array_mut().unwrap())
+        {
+            let path = attachment["path"].as_str().unwrap();
+            let (_, inner) = path.split_once(&shard_id(2)).unwrap();
+            attachment["path"] = json!(format!("C:\\ci\\{}{}", shard_id(2), inner.replace('/', "\\")));
+        }
+    });
+    // Written as text: a value of that depth is more than the stack of a test holds.
+    let own = fs_err::read_to_string(shards.0.path().join(&results)).unwrap();
+    let value: Value = serde_json::from_str(&own).unwrap();
+    let deep = r#"{"title":"d","own":{"é":1e400},"suites":["#.repeat(300);
+    let text = format!(
+        "\u{feff}{{\"config\":{},\"stats\":{{}},\"suites\":[{deep}{}{}]}}",
+        value["config"],
+        value["suites"][0],
+        "]}".repeat(300)
+    );
+    shards.0.write(&results, text.as_bytes());
+    let output = shards.merge(&[1, 2]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let merged = fs_err::read_to_string(shards.merged().join("results.json")).unwrap();
+    assert!(merged.contains(&deep), "what is not read stands as it stood");
+    assert!(
+        !merged.contains("ci\\\\") && merged.contains("\"shard-2/test-results/t8/trace.zip\""),
+        "{merged}"
+    );
+    assert_eq!(shards.gate()["refusals"], json!([]));
 }

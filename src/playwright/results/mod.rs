@@ -9,7 +9,7 @@ mod suites;
 mod text;
 
 pub use model::{Attachment, Attempt, Entry, Results, ResultsError, Spec, TestError};
-pub use text::Text;
+pub use text::{PathText, Text};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::lenient::{is_there, or_default};
 use super::suites::Suites;
-use super::text::Text;
+use super::text::{PathText, Text};
 use crate::model::Shard;
 
 /// Why results.json cannot be used.
@@ -117,7 +117,7 @@ pub struct Attachment<'a> {
     pub name: Text<'a>,
     /// Where the file is, absolute on the machine that ran.
     #[serde(default, borrow)]
-    pub path: Option<Text<'a>>,
+    pub path: Option<PathText<'a>>,
     /// Whether the report holds a body for it.
     #[serde(default, rename = "body", deserialize_with = "is_there")]
     pub has_body: bool,

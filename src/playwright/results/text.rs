@@ -1,3 +1,5 @@
+//! Strings of results.json.
+//!
 //! A JSON string that is borrowed from the file where it holds no escapes.
 //!
 //! serde borrows for a bare `Cow` field only, not inside an `Option` or a `Vec`; results.json has most of its strings there.
@@ -7,6 +9,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
 
 /// A string of results.json.
 #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -35,6 +38,50 @@ impl From<String> for Text<'_> {
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// A path of results.json, and how it stands there.
+#[derive(Clone, Debug, Default)]
+pub struct PathText<'a> {
+    text: Text<'a>,
+    raw: &'a str,
+}
+
+impl<'a> PathText<'a> {
+    /// The JSON string as it stands in the file, quotes included: whoever rewrites the file replaces this part of it.
+    pub fn raw(&self) -> &'a str {
+        self.raw
+    }
+}
+
+impl Deref for PathText<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Two paths are one when they read the same.
+impl PartialEq for PathText<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// A path that stands nowhere.
+impl From<String> for PathText<'_> {
+    fn from(text: String) -> Self {
+        Self { text: text.into(), raw: "" }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PathText<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        let text = serde_json::from_str(raw).map_err(|_| D::Error::custom("a path that is no string"))?;
+        Ok(Self { text, raw })
     }
 }
 
