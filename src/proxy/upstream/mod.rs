@@ -2,6 +2,7 @@
 
 mod dial;
 mod fetch;
+mod last_words;
 mod pool;
 mod tls;
 mod via;

@@ -5,6 +5,7 @@
 //! gets one connection for all requests.
 
 use super::dial::{Dialer, Stream};
+use super::last_words::LastWords;
 use super::tls::Protocol;
 use super::{Trouble, UpstreamError};
 use crate::proxy::body::RequestBody;
@@ -260,7 +261,7 @@ impl Upstream {
         let (sender, connection) = http1::Builder::new()
             .max_headers(MAX_FIELDS)
             .max_buf_size(MAX_HEAD)
-            .handshake(TokioIo::new(stream))
+            .handshake(TokioIo::new(LastWords::new(stream)))
             .await
             .map_err(|error| self.protocol_error(&error))?;
         self.spawner.spawn(async move {
