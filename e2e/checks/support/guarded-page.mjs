@@ -71,7 +71,8 @@ export async function open(html, config = {}, { scope, contextOptions } = {}) {
   await context.exposeBinding(attempt.binding, (_, report) => {
     const text = String(report).slice(65);
     const authentic = createHmac('sha256', key).update(`up.${text}`).digest('hex') === String(report).slice(0, 64);
-    (authentic ? accepted : rejected).push(authentic ? JSON.parse(text.slice(text.indexOf('{'))) : report);
+    if (authentic) accepted.push(...JSON.parse(text.slice(text.indexOf('['))));
+    else rejected.push(report);
   });
   await context.addInitScript({ content: `(${guard})(${JSON.stringify(attempt)});` });
   const page = await context.newPage();

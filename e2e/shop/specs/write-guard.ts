@@ -192,6 +192,13 @@ interface Attempt {
   secret: string;
 }
 
+interface Interval {
+  attempt: Attempt;
+  info: TestInfo;
+  /** Blocked controls so far. */
+  controls: number;
+}
+
 interface LiveRecord {
   installed: boolean;
   routed_requests: number;
@@ -254,13 +261,14 @@ interface GuardedContext {
   counter: number;
   /** The scope that a new document of the context gets. */
   scope: string | null;
-  /** The highest report number of each document: a report is taken once. */
+  /** The highest message number of each document: a message is taken once. */
   heard: Map<string, number>;
 }
 
 interface PageReport {
-  type: 'installed' | 'control';
+  type: 'installed' | 'control' | 'unguarded';
   origin?: string;
+  url?: string;
   /** A document that was there before the attempt began, and was asked. */
   again?: boolean;
   reason?: string;
@@ -269,9 +277,21 @@ interface PageReport {
 
 const BINDING = '__qa_pilot_report';
 
+/** The record of an attempt is closed by its 10,000th event, so what pages report beyond it changes nothing. */
+const EVENT_LIMIT = 10_000;
+
+/** How many reports go into one call. */
+const BATCH = 200;
+
+/** How many blocks of an attempt are shown one by one in reports and traces. */
+const SHOWN = 20;
+
 class GuardWorker {
-  current: Attempt | null = null;
-  private last: Attempt | null = null;
+  private open: Interval | null = null;
+  private last: Interval | null = null;
+  /** Reports go to the guard in order, one call at a time; those that come meanwhile share the next. */
+  private waiting: { interval: Interval; report: PageReport; at: string }[] = [];
+  private sending: Promise<void> | null = null;
   private pageGuard: string | null = null;
   private scope: string | null = null;
   private readonly contexts = new Set<GuardedContext>();
@@ -284,6 +304,10 @@ class GuardWorker {
   private dropped = 0;
 
   constructor(private readonly env: Environment) {}
+
+  get current(): Attempt | null {
+    return this.open?.attempt ?? null;
+  }
 
   async begin(info: TestInfo): Promise<Attempt> {
     const declared = declaredPolicy();
@@ -316,7 +340,7 @@ class GuardWorker {
       pageGuard: body.page_guard,
       secret: body.secret,
     };
-    this.current = attempt;
+    this.open = { attempt, info, controls: 0 };
     this.pageGuard = attempt.pageGuard;
     this.scope = null;
     if (declared.policy !== attempt.policy || declared.prefix !== attempt.prefix) {
@@ -338,8 +362,8 @@ class GuardWorker {
   async finish(attempt: Attempt, info: TestInfo): Promise<void> {
     await this.settle();
     await this.countStanding(attempt);
-    this.current = null;
-    this.last = attempt;
+    this.last = this.open;
+    this.open = null;
     const answer = await call(this.env, 'POST', `/attempts/${attempt.id}/finish`, {
       status: info.status ?? 'unknown',
       keep: this.contexts.size > 0,
@@ -349,7 +373,8 @@ class GuardWorker {
       this.dropped = 0;
     }
     if (answer.status === 200) {
-      const { path } = answer.body as { path: string };
+      const { path, record } = answer.body as { path: string; record: LiveRecord };
+      for (const annotation of annotationsOf(record)) info.annotations.push(annotation);
       await info.attach('writes.json', { path, contentType: 'application/json' });
     } else if (answer.status !== 204) {
       throw new Error(`write guard: the record was not written: ${refusal(answer)}`);
@@ -456,13 +481,15 @@ class GuardWorker {
   // === Reports from pages
 
   private hear(guarded: GuardedContext, report: unknown): void {
-    const parsed = typeof report === 'string' ? this.authentic(guarded, report) : null;
-    if (!parsed) this.dropped++;
-    else if (parsed.again) this.standing.add(parsed.origin ?? '');
-    else this.forward(parsed);
+    const reports = typeof report === 'string' ? this.authentic(guarded, report) : null;
+    if (!reports) this.dropped++;
+    for (const report of reports ?? []) {
+      if (report.again) this.standing.add(report.origin ?? '');
+      else this.forward(report);
+    }
   }
 
-  private authentic(guarded: GuardedContext, report: string): PageReport | null {
+  private authentic(guarded: GuardedContext, report: string): PageReport[] | null {
     const text = report.slice(65);
     const expected = Buffer.from(mac(guarded.key, `up.${text}`));
     const given = Buffer.from(report.slice(0, 64));
@@ -475,25 +502,44 @@ class GuardWorker {
     if (number > before + 1) {
       this.failures.push('write guard: a page kept reports of the guard from arriving, so the record is not whole');
     }
-    return JSON.parse(body) as PageReport;
+    return JSON.parse(body) as PageReport[];
   }
 
   private forward(report: PageReport): void {
-    const attempt = this.current ?? this.last;
-    if (!attempt) {
+    const interval = this.open ?? this.last;
+    if (!interval) {
       if (report.type === 'control') this.unclaimed.push(report);
       return;
     }
-    const { type, origin, reason, label } = report;
-    const { secret } = attempt;
-    const body = type === 'installed' ? { secret, type, origin } : { secret, type, reason, label, at: new Date().toISOString() };
-    this.track(
-      call(this.env, 'POST', `/attempts/${attempt.id}/page`, body).then((answer) => {
-        if (answer.status === 204) return;
-        if (this.current === attempt) throw new Error(`write guard: a page report was refused: ${refusal(answer)}`);
-        if (report.type === 'control') this.unclaimed.push(report);
-      }),
-    );
+    if (report.type === 'control') {
+      if (++interval.controls > EVENT_LIMIT) return;
+      if (interval === this.open && interval.controls <= SHOWN) this.show(interval.info, report);
+    }
+    this.waiting.push({ interval, report, at: new Date().toISOString() });
+    if (this.sending) return;
+    this.sending = this.send().finally(() => (this.sending = null));
+    this.track(this.sending);
+  }
+
+  private async send(): Promise<void> {
+    for (let [first] = this.waiting; first; [first] = this.waiting) {
+      const { interval } = first;
+      const { attempt } = interval;
+      const other = this.waiting.findIndex((entry) => entry.interval !== interval);
+      const batch = this.waiting.splice(0, Math.min(BATCH, other === -1 ? BATCH : other));
+      const body = batch.map(({ report, at }) => ({ ...report, at, secret: attempt.secret }));
+      const answer = await call(this.env, 'POST', `/attempts/${attempt.id}/page`, body);
+      if (answer.status === 204) continue;
+      if (this.open === interval) this.failures.push(`write guard: a page report was refused: ${refusal(answer)}`);
+      this.unclaimed.push(...batch.map(({ report }) => report).filter(({ type }) => type === 'control'));
+    }
+  }
+
+  /** A step of the test, so that the trace shows at which moment what was blocked. */
+  private show({ file, line, column }: TestInfo, report: PageReport): void {
+    const nothing = async (): Promise<void> => undefined;
+    // Hooks and fixtures that are being taken down may have no place for a step; the annotation is there in any case.
+    base.step(`blocked control "${report.label ?? ''}" (${report.reason ?? ''})`, nothing, { location: { file, line, column } }).catch(() => undefined);
   }
 
   private track(work: Promise<void>): void {
@@ -523,6 +569,17 @@ class GuardWorker {
   }
 }
 
+/** What a person who wonders why a click did nothing finds in the report of the test. */
+function annotationsOf({ events }: LiveRecord): { type: string; description: string }[] {
+  const blocked = events.filter(({ action }) => action === 'block');
+  const shown = blocked.slice(0, SHOWN).map(({ kind, reason, label, method, url }) => ({
+    type: `blocked ${kind}`,
+    description: kind === 'control' ? `${label ?? ''}: ${reason}` : `${method ?? ''} ${url ?? ''}: ${reason}`,
+  }));
+  const more = blocked.length - shown.length;
+  return more > 0 ? [...shown, { type: 'blocked', description: `and ${more} more; writes.json has all of them` }] : shown;
+}
+
 function mac(key: string, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
@@ -533,6 +590,13 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
   await Promise.race([work.then(() => undefined, () => undefined), late]);
   clearTimeout(timer);
+}
+
+/** Patterns go into the record as text, which has no place for flags. */
+function sourceOf(url: string | RegExp): string {
+  if (typeof url === 'string') return url;
+  if (url.flags === '') return url.source;
+  throw new Error(`write guard: setScope() takes a pattern without flags, and ${String(url)} has "${url.flags}"; for either case write [Oo]rders`);
 }
 
 // === Fixtures
@@ -692,7 +756,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     if (!attempt) throw new Error(HOW_TO_START);
     await use({
       policy: attempt.policy,
-      setScope: ({ url }) => qaPilotWorker.setScope(attempt, typeof url === 'string' ? url : url.source),
+      setScope: async ({ url }) => qaPilotWorker.setScope(attempt, sourceOf(url)),
       blocked: async () => (await qaPilotWorker.record(attempt)).blocked,
       events: async () => (await qaPilotWorker.record(attempt)).events,
     });

@@ -72,6 +72,8 @@
   const listLength = getter(page.NodeList, 'length');
   const listItem = method(page.NodeList, 'item');
   const computedStyle = own(page.getComputedStyle);
+  const matchMedia = own(page.matchMedia);
+  const mediaMatches = getter(page.MediaQueryList, 'matches');
   const property = method(page.CSSStyleDeclaration, 'getPropertyValue');
   const inputType = getter(HTMLInputElement, 'type');
   const buttonType = getter(page.HTMLButtonElement, 'type');
@@ -137,6 +139,6 @@
     collectionItem, selectedOptions, slotted, activeDescendant, attachInternals, internalsRoot, internalsRole,
     internalsLabel, internalsLabels, createElement, append, remove, setAttribute, viewOf, windowOf, isPrototypeOf,
     parentWindow, hrefOf, labelsOf, valueOf, defaultValueOf, tagOf, mapHas, apply, defineProperty, describe, parse,
-    stringify, own, list, silent,
+    stringify, own, matchMedia, mediaMatches, list, silent,
   };
 })

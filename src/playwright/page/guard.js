@@ -25,7 +25,7 @@
   const copies = builtins(page);
   const { slice, listen, dispatch, pathOf, prevent, stop, typeOf, targetOf, listenerOf, buttonOf, clientX, clientY, keyOf,
     repeats, composing, submitterOf, is, localName, tagOf, apply, defineProperty, describe, parse, stringify, own, viewOf,
-    windowOf, isPrototypeOf, list } = copies;
+    windowOf, isPrototypeOf, matchMedia, mediaMatches, list } = copies;
 
   // Puts a wrapper in place of a function of the page's; the wrapper passes for the native one.
   function hook(owner, name, around, part = 'value') {
@@ -56,10 +56,23 @@
       ? (text) => native(`{"name":${stringify(attempt.binding)},"seq":0,"serializedArgs":[${stringify(text)}]}`)
       : wrapper;
 
+  // Where no script may run (a sandbox, a browser without scripts), this one does all the same, and its listeners are dead.
+  let inert = false;
   const documentId = hex(page.crypto.getRandomValues(new Uint8Array(16)), 16);
   let sent = 0;
+  // What one run of a page's script reports goes in one message: a page that clicks in a loop shall not hold up the fixture.
+  const soon = own(page.queueMicrotask);
+  let unsent = list();
   function report(body) {
-    const text = `${documentId}.${++sent}.${stringify(body)}`;
+    unsent[unsent.length++] = body;
+    if (inert) flush(); // nothing runs later where no script may run
+    else if (unsent.length === 1) soon(page, flush);
+  }
+  function flush() {
+    let bodies = '';
+    for (let i = 0; i < unsent.length; i++) bodies += `${i ? ',' : ''}${stringify(unsent[i])}`;
+    unsent = list();
+    const text = `${documentId}.${++sent}.[${bodies}]`;
     send(`${authenticate(`up.${text}`)}.${text}`);
   }
 
@@ -80,7 +93,9 @@
   defineProperty(page, attempt.door, { value: receive });
 
   function announce(again) {
-    if (location.protocol === 'http:' || location.protocol === 'https:') {
+    if (inert) {
+      if (!again) report({ __proto__: null, type: 'unguarded', url: location.href });
+    } else if (location.protocol === 'http:' || location.protocol === 'https:') {
       report({ __proto__: null, type: 'installed', origin: location.origin, again });
     }
   }
@@ -275,20 +290,26 @@
   const onLoad = (event) => {
     if (targetOf(event) === page.document) rearm(); // each image has such an event, too
   };
-  function rearm() {
-    if (page.document !== guarded) {
-      guarded = page.document;
-      observe(observer, guarded, { childList: true });
-      announce(false);
-    }
+  const listens = () => {
     heard = false;
     dispatch(page, new Event(canary));
-    if (heard) return;
-    roots.forget();
-    listen(page, canary, hear);
-    listen(page, 'DOMContentLoaded', rearm, capture);
-    listen(page, 'load', onLoad, capture);
-    arm(page);
+    return heard;
+  };
+  function rearm() {
+    const isNew = page.document !== guarded;
+    if (!listens()) {
+      roots.forget();
+      listen(page, canary, hear);
+      listen(page, 'DOMContentLoaded', rearm, capture);
+      listen(page, 'load', onLoad, capture);
+      arm(page);
+      // Listeners are also not called yet in a window that is just being opened, which the media feature tells apart.
+      inert = isNew && !listens() && mediaMatches(matchMedia(page, '(scripting: none)'));
+    }
+    if (!isNew) return;
+    guarded = page.document;
+    observe(observer, guarded, { childList: true });
+    announce(false);
   }
 
   // Functions of one window work on another of the same origin, which has a guard of its own.

@@ -119,9 +119,16 @@ pub(super) fn look(proxy: &Proxy, id: &str) -> Outcome {
     Ok(respond::json(StatusCode::OK, &value))
 }
 
+/// One report, or a list of them in the order in which they were made. A list is taken up to the first that is refused.
 pub(super) fn page(proxy: &Proxy, id: &str, body: &[u8]) -> Outcome {
     let interval = open_interval(proxy, id)?;
-    let report: PageReport = parse(body)?;
+    let reports: Vec<PageReport> =
+        if body.trim_ascii_start().starts_with(b"[") { parse(body)? } else { vec![parse(body)?] };
+    reports.into_iter().try_for_each(|report| take(&interval, report))?;
+    Ok(respond::empty(StatusCode::NO_CONTENT))
+}
+
+fn take(interval: &Interval, report: PageReport) -> Result<(), Refused> {
     if report.secret != interval.secret() {
         return Err(Refused(StatusCode::FORBIDDEN, "the secret is not this interval's".into()));
     }
@@ -145,7 +152,7 @@ pub(super) fn page(proxy: &Proxy, id: &str, body: &[u8]) -> Outcome {
         }
         PageReportKind::Unguarded => interval.ledger().with(|recorder| recorder.unguarded_frame()),
     }
-    Ok(respond::empty(StatusCode::NO_CONTENT))
+    Ok(())
 }
 
 pub(super) fn scope(proxy: &Proxy, id: &str, body: &[u8]) -> Outcome {

@@ -79,13 +79,19 @@ async fn page_reports_land_in_the_record() {
     ] {
         assert_eq!(guard.call("POST", &page, report(body)).await.0, 204);
     }
+    let control = |label: &str| report(json!({ "type": "control", "reason": "r", "label": label }));
+    let list = json!([control("Save"), control("Send")]);
+    assert_eq!(guard.call("POST", &page, list).await.0, 204);
+    let broken = json!([control("Share"), report(json!({ "type": "installed" })), control("never")]);
+    assert_eq!(guard.call("POST", &page, broken).await.0, 400);
     let record = guard.look(&attempt).await;
     assert_eq!(
         (&record["installed"], &record["finished"], &record["unguarded_frames"]),
         (&json!(true), &json!(false), &json!(1))
     );
+    let labels: Vec<_> = record["events"].as_array().unwrap().iter().map(|event| &event["label"]).collect();
+    assert_eq!(labels, ["Delete", "Save", "Send", "Share"]);
     assert_eq!(record["origins"], json!(["http://a.test", "https://b.test"]));
-    assert_eq!(record["events"][0]["label"], "Delete");
     for (body, status) in [
         (json!({ "secret": "x", "type": "installed", "origin": "https://b.test" }), 403),
         (report(json!({ "type": "installed" })), 400),
