@@ -10,6 +10,7 @@
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nothing is refused"))]
 mod error;
 #[cfg(target_os = "linux")]
 mod helper;
@@ -17,6 +18,7 @@ mod helper;
 mod hold;
 #[cfg(target_os = "linux")]
 mod loopback;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nobody asks or answers"))]
 mod message;
 #[cfg(target_os = "linux")]
 mod namespace;

@@ -62,6 +62,8 @@ struct Place {
     host: Host,
     who: Who,
     binary: PathBuf,
+    /// Further options of the run.
+    options: Vec<String>,
     _copy: tempfile::TempDir,
 }
 
@@ -69,7 +71,9 @@ impl Place {
     fn new(version: SocketAddr, who: Who) -> Self {
         let (host, copy) = (Host::new(version), tempfile::tempdir().unwrap());
         let binary = copy.path().join("qa-pilot");
-        fs_err::copy(env!("CARGO_BIN_EXE_qa-pilot"), &binary).unwrap();
+        // By another process: a file that this one has open for writing, and so a child of another test's, cannot be run.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_qa-pilot")).arg(&binary).status().unwrap();
+        assert!(copied.success());
         if who == Who::Nobody {
             for folder in [host.path(), copy.path()] {
                 for entry in walkdir::WalkDir::new(folder) {
@@ -77,7 +81,7 @@ impl Place {
                 }
             }
         }
-        Self { host, who, binary, _copy: copy }
+        Self { host, who, binary, options: Vec::new(), _copy: copy }
     }
 
     /// `qa-pilot run --lock-egress WHEN -- bash -c SCRIPT`, as its user, through the command `by`.
@@ -89,7 +93,7 @@ impl Place {
         command.args(&words[1..]);
         let script = format!("{ASK}{script}");
         let options = ["run", "--feature", "checkout", "--env", "qa", "--json", "--lock-egress", when];
-        command.args(options).args(["--", "bash", "-c", &script]);
+        command.args(options).args(&self.options).args(["--", "bash", "-c", &script]);
         command.env("USER", "tester").env("HOME", self.host.path());
         command
     }
@@ -278,24 +282,43 @@ fn through_the_guard_requests_are_judged_and_recorded() {
     }
 }
 
+/// Starts a server inside, on loopback at `port`, that answers everything with `inside`.
+fn server_inside(port: u16) -> String {
+    format!(
+        "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => {port}, Listen => 5) or die; \
+             open F, \">up\"; print F 1; close F; while ($c = $s->accept) {{ while (<$c>) {{ last if /^\\r$/ }} \
+             print $c \"HTTP/1.1 200 OK\\r\\ncontent-length: 6\\r\\nconnection: close\\r\\n\\r\\ninside\"; close $c }}' & \
+             while ! test -s up; do sleep 0.02; done"
+    )
+}
+
 #[test]
 fn loopback_is_dialled_inside_first_and_then_outside() {
     for who in Who::all() {
         let version = VersionServer::start(BUILD);
         let place = Place::new(version.address, who);
         let port = version.address.port();
-        let server = format!(
-            "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => {port}, Listen => 5) or die; \
-             open F, \">up\"; print F 1; close F; while ($c = $s->accept) {{ while (<$c>) {{ last if /^\\r$/ }} \
-             print $c \"HTTP/1.1 200 OK\\r\\ncontent-length: 6\\r\\nconnection: close\\r\\n\\r\\ninside\"; close $c }}' & \
-             while ! test -s up; do sleep 0.02; done"
-        );
+        let server = server_inside(port);
         let script = format!(
             "through GET http://localhost:{port}/a > before\n{server}\nthrough GET http://localhost:{port}/b > after"
         );
         let Some(output) = place.locked(&script) else { continue };
         assert!(place.text("before").ends_with(BUILD), "{who:?} {} {}", place.text("before"), told(&output));
         assert!(place.text("after").ends_with("inside"), "{who:?} {}", place.text("after"));
+    }
+}
+
+#[test]
+fn an_upstream_proxy_is_the_machines_whatever_is_inside() {
+    for who in Who::all() {
+        // It answers what it is asked for in absolute form, as a proxy does.
+        let version = VersionServer::start(BUILD);
+        let mut place = Place::new(version.address, who);
+        place.options = vec!["--upstream-proxy".into(), format!("http://{}", version.address)];
+        let script =
+            format!("{}\nthrough GET http://shop.test/a > answer", server_inside(version.address.port()));
+        let Some(output) = place.locked(&script) else { continue };
+        assert!(place.text("answer").ends_with(BUILD), "{who:?} {} {}", place.text("answer"), told(&output));
     }
 }
 
