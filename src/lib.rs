@@ -20,5 +20,6 @@ pub mod publish;
 pub mod record;
 pub mod render;
 pub mod report;
+pub mod rules;
 pub mod run;
 pub mod yaml;

@@ -4,8 +4,11 @@
 //! are refused. JSON is YAML and is read as such.
 
 use crate::files::{self, FileError};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+pub use serde_saphyr::Spanned;
 
 /// Why a YAML file was refused.
 #[derive(Debug, thiserror::Error)]
@@ -40,19 +43,25 @@ pub fn read(path: &Path) -> Result<Value, YamlError> {
 /// # Errors
 /// When it does not parse; the error names line and column.
 pub fn parse(path: &Path, text: &str) -> Result<Value, YamlError> {
+    parse_as::<Option<Value>>(path, text).map(Option::unwrap_or_default)
+}
+
+/// Parses YAML text that was read from `path` into `T`, in which a [`Spanned`] value knows its line.
+///
+/// # Errors
+/// When it does not parse, or not into `T`; the error names line and column.
+pub fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, YamlError> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options::<Option<Value>>(text, options)
-        .map(Option::unwrap_or_default)
-        .map_err(|error| {
-            let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
-            let message = error.without_snippet().to_string();
-            // One line: what follows the first is a picture of the place, which line and column give already.
-            let message = plain(message.lines().next().unwrap_or("does not parse"));
-            YamlError::Syntax { path: path.to_owned(), line, column, message }
-        })
+    serde_saphyr::from_str_with_options::<T>(text, options).map_err(|error| {
+        let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
+        let message = error.without_snippet().to_string();
+        // One line: what follows the first is a picture of the place, which line and column give already.
+        let message = plain(message.lines().next().unwrap_or("does not parse"));
+        YamlError::Syntax { path: path.to_owned(), line, column, message }
+    })
 }
 
 /// The parser's words without the place, which stands in front, and without advice to programmers.

@@ -13,6 +13,7 @@ mod profile;
 mod proxy;
 mod publish;
 mod report;
+mod rules;
 mod run;
 mod say;
 mod sha;
@@ -51,6 +52,7 @@ enum Command {
     Proxy(proxy::Proxy),
     Publish(publish::Publish),
     Report(report::Report),
+    Rules(rules::Rules),
     Run(run::Run),
     Sha(sha::Sha),
     #[command(hide = true)]
@@ -84,6 +86,7 @@ pub fn main() -> Exit {
         Command::Proxy(command) => command.run(),
         Command::Publish(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Rules(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Sha(command) => command.run(),
         Command::Inside(command) => command.run(),

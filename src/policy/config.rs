@@ -2,7 +2,7 @@
 //!
 //! The gate reads the same block from the profile, so both halves count and digest the same signatures.
 
-use super::packs;
+use super::packs::{self, Pack};
 use super::signature::{self, WriteSignature};
 use crate::model::{Digest, Fault};
 use serde_json::{Map, Value, json};
@@ -22,6 +22,17 @@ pub struct MutationConfig {
     pub unsafe_methods: UnsafeMethods,
     /// What happens to a write whose scope is not proven, under scoped-write.
     pub scope_requests: ScopeRequests,
+    /// The packs whose signatures follow the host's own, in this order.
+    packs: Vec<Taken>,
+}
+
+/// A pack that the host took, and how many entries it added to each list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Taken {
+    name: &'static str,
+    write: usize,
+    allow: usize,
+    drop: usize,
 }
 
 /// Words and icons of controls, all as the host wrote them.
@@ -100,6 +111,7 @@ impl MutationConfig {
                 &[("observe", ScopeRequests::Observe), ("enforce", ScopeRequests::Enforce)],
                 &mut faults,
             ),
+            packs: Vec::new(),
         };
         add_packs(&mut config, object, &mut faults);
         if faults.is_empty() { Ok(config) } else { Err(faults) }
@@ -117,6 +129,41 @@ impl MutationConfig {
                 Err(error) => Err(vec![Fault::new("mutation", format!("is not JSON: {error}"))]),
             },
         }
+    }
+
+    /// The signatures of one pack and nothing else.
+    pub fn of_pack(pack: Pack) -> Self {
+        Self {
+            write_signatures: pack.write,
+            allow_signatures: pack.allow,
+            drop_signatures: pack.drop,
+            ..Self::default()
+        }
+    }
+
+    /// Where the entry at `index` of the list `key` was written: in the host's own list, or in a pack.
+    pub fn place(&self, key: &str, index: usize) -> String {
+        let added = |taken: &Taken| match key {
+            "write_signatures" => taken.write,
+            "allow_signatures" => taken.allow,
+            _ => taken.drop,
+        };
+        let all = match key {
+            "write_signatures" => self.write_signatures.len(),
+            "allow_signatures" => self.allow_signatures.len(),
+            _ => self.drop_signatures.len(),
+        };
+        let mut first = all.saturating_sub(self.packs.iter().map(added).sum());
+        if index < first {
+            return format!("mutation.{key}[{index}]");
+        }
+        for taken in &self.packs {
+            if index < first + added(taken) {
+                return format!("pack {}: {key}[{}]", taken.name, index - first);
+            }
+            first += added(taken);
+        }
+        format!("{key}[{index}]")
     }
 
     /// A digest over everything that decides about requests, in the order of the file. Records carry it, so that the
@@ -194,7 +241,9 @@ fn choice<T: Copy + Default>(
 /// Adds the signatures of the packs that the host names, behind its own.
 fn add_packs(config: &mut MutationConfig, object: &Map<String, Value>, faults: &mut Vec<Fault>) {
     for (index, name) in list(object, "packs", "mutation.packs", faults).iter().enumerate() {
-        if let Some(pack) = packs::find(name, &format!("mutation.packs[{index}]"), faults) {
+        if let Some((name, pack)) = packs::find(name, &format!("mutation.packs[{index}]"), faults) {
+            let Pack { write, allow, drop, .. } = &pack;
+            config.packs.push(Taken { name, write: write.len(), allow: allow.len(), drop: drop.len() });
             config.write_signatures.extend(pack.write);
             config.allow_signatures.extend(pack.allow);
             config.drop_signatures.extend(pack.drop);

@@ -136,7 +136,7 @@ pub struct Examination<'r> {
 }
 
 /// Why a request is a write.
-struct Write {
+pub(super) struct Write {
     reason: String,
     effective_method: Option<String>,
 }
@@ -150,6 +150,10 @@ impl<'r> Examination<'r> {
         form: bool,
     ) -> Self {
         Self { rules, request, hits, body, form, operations: OnceCell::new() }
+    }
+
+    pub(super) fn hits(&self) -> &[Hit<'r>] {
+        &self.hits
     }
 
     /// What is judged.
@@ -259,7 +263,7 @@ impl<'r> Examination<'r> {
     }
 
     /// Whether a write signature fires, on any claim, spelling or reading.
-    fn fires(&self, hit: &Hit<'_>) -> Option<Write> {
+    pub(super) fn fires(&self, hit: &Hit<'_>) -> Option<Write> {
         let signature = hit.signature;
         let method = self.claim_for(signature);
         let by_method = method.is_some();
@@ -303,7 +307,7 @@ impl<'r> Examination<'r> {
     }
 
     /// Whether an allow or drop signature holds, for every claim, spelling and reading.
-    fn holds(&self, hit: &Hit<'_>) -> bool {
+    pub(super) fn holds(&self, hit: &Hit<'_>) -> bool {
         let signature = hit.signature;
         let method = match signature.method {
             SignatureMethod::Any => true,

@@ -218,7 +218,7 @@ pub(super) fn note_permitted(
     socket: bool,
 ) -> Result<Option<EventId>, ()> {
     if permit.is_unclassified() {
-        ledger.unclassified();
+        ledger.unclassified(method, url);
     }
     let Some(Observation { reason, effective_method, scope }) = permit.observed() else { return Ok(None) };
     let mut event = event(EventAction::Observe, reason, method, url);

@@ -41,6 +41,7 @@ pub use sniff::{connect, first_line};
 pub use web_socket::frames;
 
 pub use config::{Config, ConfigError, DRAIN, MAX_BODY, OnBlock};
+pub use names::{Authority, NameError, Origin, Scheme};
 pub use serve::{Guard, ProxyError, Ready, start};
 pub use stats::{Begun, Counts};
 pub use tls::CertificateError;

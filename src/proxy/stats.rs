@@ -1,6 +1,6 @@
 //! Counts that other threads may read while the proxy runs.
 
-use crate::record::EventAction;
+use crate::record::{EventAction, Unclassified, UnclassifiedList};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,6 +26,7 @@ pub struct Stats {
     blocked: AtomicU64,
     observed: AtomicU64,
     unclassified: AtomicU64,
+    unclassified_seen: Mutex<Unclassified>,
 }
 
 /// The counts at one moment.
@@ -66,8 +67,9 @@ impl Stats {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn count_unclassified(&self) {
+    pub(super) fn count_unclassified(&self, method: &str, url: &str) {
         self.unclassified.fetch_add(1, Ordering::Relaxed);
+        self.unclassified_seen.lock().unwrap_or_else(PoisonError::into_inner).note(method, url);
     }
 
     pub(super) fn count_event(&self, action: EventAction) {
@@ -76,6 +78,11 @@ impl Stats {
             EventAction::Observe => &self.observed,
         };
         count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The requests so far of which no signature spoke.
+    pub(super) fn unclassified(&self) -> UnclassifiedList {
+        self.unclassified_seen.lock().unwrap_or_else(PoisonError::into_inner).list()
     }
 
     /// The attempts that were opened so far.

@@ -4,6 +4,7 @@ mod aggregate;
 mod format;
 mod read;
 mod sweep;
+mod unclassified;
 mod write;
 
 pub use aggregate::{AttemptRecords, Writes, aggregate};
@@ -12,4 +13,5 @@ pub use format::{
 };
 pub use read::{Reading, Record, Records, parse};
 pub use sweep::{FIXTURES, Stray, sweep};
+pub use unclassified::{UNCLASSIFIED, Unclassified, UnclassifiedList, UnclassifiedRequest};
 pub use write::{EventId, MAX_EVENTS, Recorder, Written};

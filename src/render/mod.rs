@@ -3,6 +3,9 @@
 pub mod gate_github;
 pub mod gate_json;
 pub mod gate_text;
+pub mod rules_json;
+pub mod rules_text;
+pub mod rules_yaml;
 pub mod run_json;
 pub mod run_plan;
 pub mod run_text;

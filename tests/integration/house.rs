@@ -23,6 +23,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "publish",
             "render",
             "report",
+            "rules",
             "run",
         ],
     ),
@@ -42,8 +43,15 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("proxy", &["egress", "files", "model", "pattern", "policy", "record"]),
     ("publish", &["files", "gate", "host", "json", "model", "report", "yaml"]),
     ("record", &["files", "json", "model", "pattern", "policy"]),
-    ("render", &["files", "gate", "host", "model", "publish", "report", "run"]),
+    (
+        "render",
+        &[
+            "files", "gate", "host", "model", "pattern", "policy", "publish", "record", "report", "rules",
+            "run", "yaml",
+        ],
+    ),
     ("report", &["files", "host", "json", "model", "playwright", "record"]),
+    ("rules", &["files", "model", "policy", "proxy", "record", "yaml"]),
     (
         "run",
         &[

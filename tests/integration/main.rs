@@ -11,6 +11,7 @@ mod merge;
 mod preflight;
 mod publish;
 mod report;
+mod rules;
 mod run;
 mod run_dir;
 mod sha;

@@ -60,9 +60,9 @@ impl Ledger {
     }
 
     /// Counts a request of which no signature spoke although its method usually writes.
-    pub fn unclassified(&self) {
+    pub fn unclassified(&self, method: &str, url: &str) {
         self.recorder.borrow_mut().unclassified();
-        self.stats.count_unclassified();
+        self.stats.count_unclassified(method, url);
     }
 
     /// Adds an event.

@@ -225,7 +225,7 @@ async fn what_is_no_case_is_outside() {
         let second = format!("outside/setup-r0/writes-2/{name}");
         assert_eq!(
             guard.files(),
-            ["ca.pem".to_owned(), "outside/setup-r0/outside.json".into(), second],
+            ["ca.pem".to_owned(), "outside/setup-r0/outside.json".into(), second, "unclassified.json".into()],
             "{policy}"
         );
     }

@@ -122,7 +122,7 @@ async fn the_probe_answers_through_a_port_only_and_counts_for_nothing() {
         .await;
     assert_eq!(guard.record_of(&attempt).await["blocked"], 2);
     assert!(guard.stop().success());
-    assert_eq!(guard.files(), ["ca.pem", "results/t1/writes.json"]);
+    assert_eq!(guard.files(), ["ca.pem", "results/t1/writes.json", "unclassified.json"]);
 }
 
 #[tokio::test]

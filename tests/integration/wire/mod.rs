@@ -25,4 +25,5 @@ mod stopping;
 mod streaming;
 mod trust;
 mod tunnels;
+mod unclassified;
 mod web_socket;

@@ -73,6 +73,7 @@ async fn sigterm_leaves_records_of_unfinished_attempts() {
             [
                 "ca.pem",
                 "results/t3/writes.json",
+                "unclassified.json",
                 "unfinished/t1-r0/writes.json",
                 "unfinished/t2-r0/writes.json"
             ]
