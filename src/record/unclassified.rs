@@ -80,12 +80,12 @@ impl Unclassified {
 }
 
 impl UnclassifiedList {
-    /// Writes it into `run_dir`, where none may be yet.
+    /// Writes it into `run_dir`. It proves nothing, so that of two guards in one directory the later one's stays.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, run_dir: &Path) -> Result<(), FileError> {
-        files::write_once(&run_dir.join(UNCLASSIFIED), &files::json_bytes(self)?)
+        files::write_atomic(&run_dir.join(UNCLASSIFIED), &files::json_bytes(self)?)
     }
 
     /// Reads the one of `run_dir`.
@@ -153,12 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_wrote_once() {
+    fn reads_what_it_wrote_last() {
         let folder = tempfile::tempdir().unwrap();
         let mut seen = Unclassified::default();
         seen.note("POST", "https://a.test/");
         seen.list().write(folder.path()).unwrap();
         assert_eq!(UnclassifiedList::read(folder.path()).unwrap(), seen.list());
-        assert!(seen.list().write(folder.path()).is_err());
+        seen.note("POST", "https://a.test/later");
+        seen.list().write(folder.path()).unwrap();
+        assert_eq!(UnclassifiedList::read(folder.path()).unwrap().requests.len(), 2);
     }
 }

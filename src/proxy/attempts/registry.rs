@@ -218,7 +218,7 @@ impl Attempts {
             let path = self.run.dir.join("outside").join(self.outside_name(&self.outside));
             errors.extend(self.outside.with(|recorder| self.write(recorder, &path)).err());
         }
-        errors.extend(self.stats.unclassified().write(&self.run_dir).err());
+        errors.extend(self.stats.unclassified().write(&self.run.dir).err());
         for port in self.ports.borrow().values().filter_map(Weak::upgrade) {
             port.close();
         }
