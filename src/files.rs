@@ -8,6 +8,10 @@ use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+mod held;
+
+pub use held::Held;
+
 /// Files that people write: profiles, cases, statuses. Bytes.
 pub const DECLARED_CAP: u64 = 8 << 20;
 /// results.json and report.json: 512 MiB hold some 250,000 attempts.
@@ -49,6 +53,9 @@ pub enum FileError {
     /// The file is there and must not be replaced.
     #[error("{}: already exists and is never replaced", .0.display())]
     Exists(PathBuf),
+    /// A link where a file of its own must be.
+    #[error("{}: is a link and is not written through; name the file that it leads to", .0.display())]
+    Link(PathBuf),
     /// Anything else; the message names the path.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -130,6 +137,11 @@ pub fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, F
 /// Whether anything is at `path`, be it a link that leads nowhere.
 pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a link is at `path`, wherever it leads.
+pub fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_symlink())
 }
 
 /// Whether there is a regular file at `path`, links followed.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::exit::Exit;
-use crate::files::{self, DECLARED_CAP};
+use crate::files::{self, DECLARED_CAP, Held};
 use crate::host::cases::Document;
 use crate::host::profile::Profile;
 use crate::publish::bugs::{self, BugLedger, Bugs as Filed, Inputs};
@@ -71,6 +71,8 @@ impl Bugs {
         let cases = Document::read(&self.cases).map_err(PublishError::from)?.typed().ok_or_else(|| {
             Failed::Input(format!("{}: must be a mapping with cases", self.cases.display()))
         })?;
+        let written = self.bugs.as_deref().filter(|_| self.write);
+        let held = written.map(Held::take).transpose().map_err(PublishError::from)?;
         let known = match &self.bugs {
             Some(path) => BugLedger::read(path)?,
             None => None,
@@ -90,24 +92,21 @@ impl Bugs {
         }
         filed.warnings.iter().for_each(|warning| super::talk(format_args!("warning: {warning}")));
         let bytes = files::json_bytes(&filed).map_err(PublishError::from)?;
-        if self.write {
-            self.write(&filed)?;
+        if let Some(held) = &held {
+            self.write(&filed, held)?;
         }
         super::data(String::from_utf8_lossy(&bytes));
         Ok(Exit::Ok)
     }
 
-    fn write(&self, filed: &Filed) -> Result<(), PublishError> {
+    fn write(&self, filed: &Filed, held: &Held) -> Result<(), PublishError> {
         let root = self.profile.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         for bug in &filed.create {
             if let Some(file) = &bug.file {
                 files::write_atomic(&root.join(file), bug.body.as_bytes())?;
             }
         }
-        match &self.bugs {
-            Some(path) => filed.ledger.write(path),
-            None => Ok(()),
-        }
+        filed.ledger.write(held)
     }
 }
 

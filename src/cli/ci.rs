@@ -64,10 +64,14 @@ struct Select {
     json: bool,
 }
 
-/// A number in digits only.
+/// A number in digits only; one that is larger than any count is as good as none.
 fn count(text: &str) -> Result<usize, String> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    digits.then(|| text.parse().ok()).flatten().ok_or_else(|| format!("{text:?} is no whole number"))
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if is_number {
+        Ok(text.parse().unwrap_or(usize::MAX))
+    } else {
+        Err("a whole number is wanted".to_owned())
+    }
 }
 
 impl Ci {
@@ -144,4 +148,17 @@ fn verdict(report: &Path) -> Result<Exit, PublishError> {
             Exit::Refused
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        assert_eq!(["0", "007", "99999999999999999999999"].map(count), [Ok(0), Ok(7), Ok(usize::MAX)]);
+        for text in ["", " 1", "1 ", "+1", "-1", "1.0", "0x1", "1e3", "many", "١"] {
+            assert!(count(text).is_err(), "{text:?}");
+        }
+    }
 }

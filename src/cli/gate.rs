@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::exit::Exit;
-use crate::gate::{self, Inputs, rules};
+use crate::gate::{self, Decision, Inputs, rules};
 use crate::render::{gate_github, gate_json, gate_text};
 
 /// Decides whether a run may be published
@@ -21,6 +21,19 @@ pub(super) struct Gate {
     /// The host profile
     #[arg(long, required_unless_present = "explain")]
     profile: Option<PathBuf>,
+    #[command(flatten)]
+    against: Against,
+    /// How to tell
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Say what a code means and what to do about it, and do nothing else
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
+}
+
+/// What a run is held against, for every command that gates.
+#[derive(Debug, Args)]
+pub(super) struct Against {
     /// The statuses recorded when the run started; without them the gate refuses
     #[arg(long, value_name = "FILE")]
     statuses: Option<PathBuf>,
@@ -33,12 +46,6 @@ pub(super) struct Gate {
     /// The run directory [default: the report's own]
     #[arg(long, value_name = "DIR")]
     base: Option<PathBuf>,
-    /// How to tell
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Say what a code means and what to do about it, and do nothing else
-    #[arg(long, value_name = "CODE")]
-    explain: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -56,20 +63,10 @@ impl Gate {
         if let Some(code) = &self.explain {
             return explain(code);
         }
-        let inputs = Inputs {
-            report: self.report.unwrap_or_default(),
-            profile: self.profile.unwrap_or_default(),
-            statuses: self.statuses,
-            cases: self.cases,
-            map: self.map,
-            base: self.base,
-        };
-        let decision = match gate::run(&inputs) {
+        let (report, profile) = (self.report.unwrap_or_default(), self.profile.unwrap_or_default());
+        let decision = match self.against.decide(report, profile) {
             Ok(decision) => decision,
-            Err(error) => {
-                super::fault(error);
-                return Exit::Usage;
-            }
+            Err(exit) => return exit,
         };
         match self.format {
             Format::Text => {
@@ -86,6 +83,17 @@ impl Gate {
             Format::Github => super::data(gate_github::decision(&decision)),
         }
         if decision.is_ok() { Exit::Ok } else { Exit::Refused }
+    }
+}
+
+impl Against {
+    /// Gates `report`. An input that cannot be used is told, and ends the command.
+    pub(super) fn decide(self, report: PathBuf, profile: PathBuf) -> Result<Decision, Exit> {
+        let Self { statuses, cases, map, base } = self;
+        gate::run(&Inputs { report, profile, statuses, cases, map, base }).map_err(|error| {
+            super::fault(error);
+            Exit::Usage
+        })
     }
 }
 

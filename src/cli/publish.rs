@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::gate::Against;
 use crate::exit::Exit;
 use crate::files;
-use crate::gate::{self, Approved, Inputs};
+use crate::gate::Approved;
 use crate::host::statuses::Statuses;
 use crate::publish::payload::{Facts, Payload};
-use crate::publish::{Ledger, PublishError, Record};
+use crate::publish::{PublishError, Record};
 use crate::render::gate_text;
 
 /// Gates a run and prints what is sent to the tracker about it
@@ -25,24 +26,14 @@ pub(super) struct Publish {
     /// The host profile
     #[arg(long, value_name = "FILE")]
     profile: PathBuf,
-    /// The feature's cases file; without it the gate refuses
-    #[arg(long, value_name = "FILE")]
-    cases: Option<PathBuf>,
-    /// The statuses recorded when the run started; without them the gate refuses
-    #[arg(long, value_name = "FILE")]
-    statuses: Option<PathBuf>,
+    #[command(flatten)]
+    against: Against,
     /// The statuses that hold today, for target statuses and confidence [default: those of --statuses]
     #[arg(long, value_name = "FILE")]
     current_statuses: Option<PathBuf>,
-    /// The tracker's case map
-    #[arg(long, value_name = "FILE")]
-    map: Option<PathBuf>,
     /// The ledger of approvals [default: an empty one, so that every pass goes to review]
     #[arg(long, value_name = "FILE")]
     approved: Option<PathBuf>,
-    /// The run directory [default: the report's own]
-    #[arg(long, value_name = "DIR")]
-    base: Option<PathBuf>,
     /// Also keep the run's reduced record here, as RUN_ID.json
     #[arg(long, value_name = "DIR")]
     record_dir: Option<PathBuf>,
@@ -54,20 +45,9 @@ pub(super) struct Publish {
 impl Publish {
     pub(super) fn run(self) -> Exit {
         let root = self.profile.parent().map(Path::to_owned).unwrap_or_default();
-        let inputs = Inputs {
-            report: self.report,
-            profile: self.profile,
-            statuses: self.statuses,
-            cases: self.cases,
-            map: self.map,
-            base: self.base,
-        };
-        let decision = match gate::run(&inputs) {
+        let decision = match self.against.decide(self.report, self.profile) {
             Ok(decision) => decision,
-            Err(error) => {
-                super::fault(error);
-                return Exit::Usage;
-            }
+            Err(exit) => return exit,
         };
         super::talk_lines(gate_text::findings(&decision));
         let Ok(approved) = decision else { return Exit::Refused };
@@ -86,7 +66,7 @@ impl Publish {
     }
 }
 
-/// The payload's bytes, after the record was written where one is wanted, and a plan's writes done in `root`.
+/// The payload's bytes, after a plan's writes were done in `root` and the record was written where one is wanted.
 fn tell(
     approved: &Approved,
     today: Option<&Path>,
@@ -95,18 +75,18 @@ fn tell(
     root: Option<&Path>,
 ) -> Result<Vec<u8>, PublishError> {
     let today = today.map(Statuses::today).transpose()?;
-    let ledger = ledger.map(Ledger::read).transpose()?.flatten().unwrap_or_default();
+    let ledger = super::cases::ledger(ledger)?;
     let facts = Facts::of(approved, today.as_ref(), ledger)?;
     let payload = facts.payload();
     let bytes = files::json_bytes(&payload)?;
-    if let Some(folder) = record_dir {
-        let path = Record::of(&facts)?.write(folder)?;
-        super::talk(format!("record: {}", path.display()));
-    }
     match (&payload, root) {
         (Payload::Plan(plan), Some(root)) => plan.write(root)?,
         (_, Some(_)) => super::talk("note: there is a tracker, so --write has nothing to write"),
         (_, None) => {}
+    }
+    if let Some(folder) = record_dir {
+        let path = Record::of(&facts)?.write(folder)?;
+        super::talk(format!("record: {}", path.display()));
     }
     Ok(bytes)
 }

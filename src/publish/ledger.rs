@@ -10,10 +10,9 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::PublishError;
 use super::verdicts::Verdicts;
-use crate::files::{self, DECLARED_CAP, FileError};
-use crate::json;
+use super::{PublishError, ledger_file};
+use crate::files::Held;
 use crate::model::Verdict;
 
 /// Approved hashes by case id, in the order of the file.
@@ -34,31 +33,19 @@ impl Ledger {
     /// # Errors
     /// When it is there and is no mapping from case id to hash.
     pub fn read(path: &Path) -> Result<Option<Self>, PublishError> {
-        let corrupt = |message: String| PublishError::Ledger { path: path.to_owned(), message };
-        let bytes = match files::read_capped(path, DECLARED_CAP) {
-            Err(FileError::Missing(_)) => return Ok(None),
-            other => other?,
+        let hash = |value| match value {
+            Value::String(hash) if !hash.trim().is_empty() => Ok(hash),
+            _ => Err("has no hash".to_owned()),
         };
-        let value = json::parse(path, &bytes).map_err(|error| corrupt(format!("is no ledger ({error})")))?;
-        let Value::Object(object) = value else {
-            return Err(corrupt("is no ledger: it must be an object from case id to hash".to_owned()));
-        };
-        let mut entries = IndexMap::new();
-        for (id, value) in object {
-            match value {
-                Value::String(hash) if !hash.trim().is_empty() => entries.insert(id, hash),
-                _ => return Err(corrupt(format!("is no ledger: {id:?} has no hash"))),
-            };
-        }
-        Ok(Some(Self(entries)))
+        Ok(ledger_file::read(path, "hash", hash)?.map(Self))
     }
 
-    /// Replaces the file at `path` in one step.
+    /// Replaces the file in one step.
     ///
     /// # Errors
     /// When it cannot be written; then the old file is as it was.
-    pub fn write(&self, path: &Path) -> Result<(), PublishError> {
-        Ok(files::write_atomic(path, &files::json_bytes(self)?)?)
+    pub fn write(&self, held: &Held) -> Result<(), PublishError> {
+        ledger_file::write(held, self)
     }
 
     /// The approved hash of a case.
@@ -86,13 +73,15 @@ impl Ledger {
 /// # Errors
 /// When the verdicts know no hashes, an id has none, or a pass has no hash; then nothing changes.
 pub fn approve(verdicts: &Verdicts, mut ledger: Ledger, ids: &[String]) -> Result<Approval, PublishError> {
+    if !verdicts.is_report() {
+        return Err(PublishError::Report {
+            place: "verdicts".to_owned(),
+            message: "a bare mapping does not say what the verdicts were about; name a report or a record"
+                .to_owned(),
+        });
+    }
     for id in ids {
         let fault = |message| PublishError::Approval { id: id.clone(), message };
-        if !verdicts.is_report() {
-            return Err(fault(
-                "a bare mapping of verdicts does not say what they were about; name a report or a record",
-            ));
-        }
         let said = verdicts.of_case(id).ok_or_else(|| fault("is not in this run"))?;
         match (said.verdict, &said.spec_sha) {
             (Verdict::Pass, Some(hash)) => ledger.set(id, hash.as_str()),

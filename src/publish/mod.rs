@@ -10,6 +10,7 @@ pub mod ci;
 mod confidence;
 mod coverage;
 mod ledger;
+mod ledger_file;
 mod number;
 pub mod payload;
 mod plain;

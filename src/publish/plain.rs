@@ -8,7 +8,7 @@ use crate::files;
 /// The longest text that names a person, an app or a browser.
 const LONGEST: usize = 120;
 
-/// A short name on one line: letters, digits, blanks and `. _ - @ + , : ' & # [ ]`.
+/// A short name on one line: letters, digits, blanks and `. _ - @ + , : ' & # [ ] ( )`, but no Markdown link.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Word(String);
@@ -16,9 +16,12 @@ pub struct Word(String);
 impl Word {
     /// Reads a name.
     pub fn parse(text: &str) -> Option<Self> {
-        let allowed = |c: char| c.is_alphanumeric() || " ._-@+,:'&#[]".contains(c);
-        (!text.trim().is_empty() && text.chars().count() <= LONGEST && text.chars().all(allowed))
-            .then(|| Self(text.to_owned()))
+        let allowed = |c: char| c.is_alphanumeric() || " ._-@+,:'&#[]()".contains(c);
+        (!text.trim().is_empty()
+            && text.chars().count() <= LONGEST
+            && text.chars().all(allowed)
+            && !text.contains("]("))
+        .then(|| Self(text.to_owned()))
     }
 
     /// Reads the name of a model, which may stand in a family: `family/model-1`.
@@ -73,16 +76,17 @@ impl SpecSha {
     }
 }
 
-/// A path that stays inside its root and is one line without markup.
+/// A path that stays inside its root and is one line of visible characters without markup. It has no colon, and so is no
+/// URL and names no drive.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct InnerPath(String);
 
 impl InnerPath {
-    /// Reads a path with `/` between its parts. `a://b` is a URL and no path.
+    /// Reads a path with `/` between its parts.
     pub fn parse(text: &str) -> Option<Self> {
-        let allowed = |c: char| !c.is_control() && !"<>`|\"*?\\".contains(c);
-        (files::is_inner(text) && !text.contains("://") && text.chars().all(allowed))
+        let allowed = |c: char| !c.is_control() && !is_hidden(c) && !"<>`|\"*?\\:".contains(c);
+        (files::is_inner(text) && !text.contains("](") && text.chars().all(allowed))
             .then(|| Self(text.to_owned()))
     }
 
@@ -90,6 +94,14 @@ impl InnerPath {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a character shows nothing, breaks lines or turns the direction of what follows, so that a text reads as
+/// another: Unicode's categories Cf, Zl and Zp without the marks that do show.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A time in ISO 8601, as it was written.
@@ -116,9 +128,15 @@ mod tests {
 
     #[test]
     fn words() {
-        for word in
-            ["tester", "Jane O'Neil", "jane@client.test", "github-actions[bot]", "uid 1000", "chromium-156.0"]
-        {
+        for word in [
+            "tester",
+            "Jane (QA)",
+            "Jane O'Neil",
+            "jane@client.test",
+            "github-actions[bot]",
+            "uid 1000",
+            "chromium-156.0",
+        ] {
             assert!(Word::parse(word).is_some(), "{word}");
         }
         for text in [
@@ -132,6 +150,9 @@ mod tests {
             "[a](b)",
             "a|b",
             "https://a.test",
+            "a\u{202e}b",
+            "a\u{2028}b",
+            "\u{ff0f}etc\u{ff0f}passwd",
             &"x".repeat(121),
         ] {
             assert!(Word::parse(text).is_none(), "{text}");
@@ -149,8 +170,24 @@ mod tests {
         assert!(SpecSha::parse("0000000000000007").is_some());
         assert!(["", "0007", "000000000000000G"].iter().all(|text| SpecSha::parse(text).is_none()));
         assert!(InnerPath::parse("test-results/a b-é/trace.zip").is_some());
-        for text in ["", "/x", "../x", "a/../../x", "C:/x", "a\\b", "a\n/b", "<a>", "http://a.test/x", "x`y"]
-        {
+        for text in [
+            "",
+            "/x",
+            "../x",
+            "a/../../x",
+            "C:/x",
+            "a\\b",
+            "a\n/b",
+            "<a>",
+            "http://a.test/x",
+            "x`y",
+            "file:/x",
+            "\\\\host\\x",
+            "[x](y)",
+            "a\u{202e}b",
+            "a\u{2028}b",
+            "a\u{feff}b",
+        ] {
             assert!(InnerPath::parse(text).is_none(), "{text}");
         }
         assert!(

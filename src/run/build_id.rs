@@ -10,8 +10,8 @@ use url::Url;
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// What tells a build is short.
 const ANSWER_CAP: usize = 1 << 20;
-/// As many redirects as are followed.
-const REDIRECTS: usize = 5;
+/// As many redirects as are followed (WHATWG Fetch, HTTP-redirect fetch).
+const REDIRECTS: usize = 20;
 
 /// Why no build id could be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -99,7 +99,7 @@ fn extract(source: &ShaSource, text: &str) -> Result<String, BuildIdError> {
     let url = || source.url.clone();
     let found = match &source.extract {
         Extract::JsonPath(path) => {
-            let value: Value = serde_json::from_str(text)
+            let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
                 .map_err(|_| BuildIdError::NotJson { url: url(), start: text.chars().take(200).collect() })?;
             at(&value, path).map(|found| found.as_str().map_or_else(|| found.to_string(), str::to_owned))
         }
@@ -153,6 +153,11 @@ mod tests {
     #[test]
     fn by_path() {
         assert_eq!(json("a.1.sha", r#"{"a":[0,{"sha":" 3F2A91C \n"}]}"#).as_deref(), Ok("3f2a91c"));
+        assert_eq!(
+            json("v", "\u{feff}{\"v\":\"3f2a91c\"}").as_deref(),
+            Ok("3f2a91c"),
+            "after a byte order mark"
+        );
         assert_eq!(json("v", r#"{"v":1234567}"#).as_deref(), Ok("1234567"), "digits alone may be a commit");
         assert!(matches!(json("v", "<html>"), Err(BuildIdError::NotJson { .. })));
         assert!(matches!(json("a.b", r#"{"a":1}"#), Err(BuildIdError::NotFound { .. })));

@@ -7,6 +7,7 @@ mod egress;
 mod gate;
 mod house;
 mod init;
+mod ledgers;
 mod merge;
 mod preflight;
 mod publish;

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::cli;
 use crate::exit::Exit;
+use crate::files::Held;
 use crate::publish::{self, PublishError};
 
 /// Records that QA approved verdicts of a run
@@ -37,13 +38,13 @@ impl Approve {
         let ids: Vec<String> =
             self.ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect();
         let done = || -> Result<(), PublishError> {
+            let held = self.write.then(|| Held::take(&self.approved)).transpose()?;
             let ledger = super::ledger(Some(&self.approved))?;
             let verdicts = super::verdicts(Some(&self.verdicts))?;
             let approval = publish::approve(&verdicts, ledger, &ids)?;
-            if self.write {
-                approval.approved_ledger.write(&self.approved)?;
-            } else {
-                cli::talk("note: nothing was written; --write replaces the ledger");
+            match &held {
+                Some(held) => approval.approved_ledger.write(held)?,
+                None => cli::talk("note: nothing was written; --write replaces the ledger"),
             }
             Ok(super::print(&approval)?)
         };

@@ -87,7 +87,7 @@ fn verdicts(path: Option<&Path>) -> Result<Verdicts, PublishError> {
 }
 
 /// The ledger at `path`; an empty one, with a line of talk, when there is none.
-fn ledger(path: Option<&Path>) -> Result<Ledger, PublishError> {
+pub(super) fn ledger(path: Option<&Path>) -> Result<Ledger, PublishError> {
     let Some(path) = path else {
         super::talk("warning: no --approved, so no approval carries over");
         return Ok(Ledger::default());

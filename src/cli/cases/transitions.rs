@@ -7,6 +7,7 @@ use clap::Args;
 use super::Inputs;
 use crate::cli;
 use crate::exit::Exit;
+use crate::files::Held;
 use crate::publish::{self, PublishError};
 
 /// Says where each case goes after a run, and which approvals still hold
@@ -39,11 +40,13 @@ impl Transitions {
         };
         let done = || -> Result<(), PublishError> {
             let verdicts = super::verdicts(Some(&self.verdicts))?;
+            let written = self.approved.as_deref().filter(|_| self.write);
+            let held = written.map(Held::take).transpose()?;
             let ledger = super::ledger(self.approved.as_deref())?;
             let transitions =
                 publish::Transitions::of(&read.cases, &read.statuses, &read.names, &verdicts, ledger);
-            if let Some(path) = self.approved.as_deref().filter(|_| self.write) {
-                transitions.approved_ledger.write(path)?;
+            if let Some(held) = &held {
+                transitions.approved_ledger.write(held)?;
             }
             Ok(super::print(&transitions)?)
         };

@@ -81,7 +81,7 @@ async fn get(origin: &Origin, target: &str, way: Way, cap: usize) -> Result<Fetc
     let mut request = Request::get(target)
         .header(header::HOST, origin.host_header())
         .header(header::USER_AGENT, concat!("qa-pilot/", env!("CARGO_PKG_VERSION")))
-        .header(header::ACCEPT, "*/*")
+        .header(header::ACCEPT, "application/json, text/plain, */*")
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|error| fail(error.to_string()))?;

@@ -47,7 +47,8 @@ pub(super) fn bug(
 /// A comment on a known bug.
 pub(super) fn comment(told: &Told, mode: Mode, failure: Failure<'_>) -> String {
     let mut sections = vec![format!(
-        "Seen again in run {} on {}, build {}.",
+        "{} failed again in run {} on {}, build {}.",
+        failure.told.id,
         told.run_id,
         told.env_name.as_str(),
         build(told)

@@ -9,9 +9,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::files::{self, DECLARED_CAP, FileError};
-use crate::json;
-use crate::publish::PublishError;
+use crate::files::Held;
+use crate::publish::{PublishError, ledger_file};
 
 /// Known bugs by case id, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -51,33 +50,19 @@ impl BugLedger {
     /// # Errors
     /// When it is there and is no mapping from case id to a bug.
     pub fn read(path: &Path) -> Result<Option<Self>, PublishError> {
-        let corrupt = |message: String| PublishError::Ledger { path: path.to_owned(), message };
-        let bytes = match files::read_capped(path, DECLARED_CAP) {
-            Err(FileError::Missing(_)) => return Ok(None),
-            other => other?,
+        let entry = |value: Value| match value {
+            Value::Object(_) => serde_json::from_value(value).map_err(|error| format!("is no bug: {error}")),
+            _ => Err("is no bug".to_owned()),
         };
-        let value = json::parse(path, &bytes).map_err(|error| corrupt(format!("is no ledger ({error})")))?;
-        let Value::Object(object) = value else {
-            return Err(corrupt("is no ledger: it must be an object from case id to bug".to_owned()));
-        };
-        let mut entries = IndexMap::new();
-        for (id, value) in object {
-            if !value.is_object() {
-                return Err(corrupt(format!("is no ledger: {id:?} is no bug")));
-            }
-            let entry = serde_json::from_value(value)
-                .map_err(|error| corrupt(format!("is no ledger: {id:?}: {error}")))?;
-            entries.insert(id, entry);
-        }
-        Ok(Some(Self(entries)))
+        Ok(ledger_file::read(path, "bug", entry)?.map(Self))
     }
 
-    /// Replaces the file at `path` in one step.
+    /// Replaces the file in one step.
     ///
     /// # Errors
     /// When it cannot be written; then the old file is as it was.
-    pub fn write(&self, path: &Path) -> Result<(), PublishError> {
-        Ok(files::write_atomic(path, &files::json_bytes(self)?)?)
+    pub fn write(&self, held: &Held) -> Result<(), PublishError> {
+        ledger_file::write(held, self)
     }
 
     /// The bug that is known of a case.
@@ -85,20 +70,20 @@ impl BugLedger {
         self.0.get(id)
     }
 
-    /// Notes that the run `run` showed a known bug again.
-    pub(super) fn seen_again(&mut self, id: &str, run: &str) {
-        if let Some(entry) = self.0.get_mut(id) {
-            entry.last_seen_run = Some(run.to_owned());
-            entry.seen_count = entry.seen_count.saturating_add(1);
-        }
+    /// Notes that the run `run` showed the bug `known` of a case again.
+    pub(super) fn seen_again(&mut self, id: &str, known: &Entry, run: &str) {
+        let mut entry = known.clone();
+        entry.last_seen_run = Some(run.to_owned());
+        entry.seen_count = entry.seen_count.saturating_add(1);
+        self.0.insert(id.to_owned(), entry);
     }
 
-    /// Notes a new bug, which begins to count anew; only the tasks of older bugs are carried over.
-    pub(super) fn filed(&mut self, id: &str, signature: &str, run: &str) {
-        let old = self.0.get(id);
-        let mut superseded = old.map(|entry| entry.superseded.clone()).unwrap_or_default();
+    /// Notes a new bug of a case, which begins to count anew; of the one that was `known` only the tasks of older bugs
+    /// are carried over.
+    pub(super) fn filed(&mut self, id: &str, known: Option<&Entry>, signature: &str, run: &str) {
+        let mut superseded = known.map(|entry| entry.superseded.clone()).unwrap_or_default();
         let replaced =
-            old.filter(|entry| entry.signature != signature).and_then(|entry| entry.task_id.clone());
+            known.filter(|entry| entry.signature != signature).and_then(|entry| entry.task_id.clone());
         superseded.extend(replaced);
         let entry = Entry {
             task_id: None,

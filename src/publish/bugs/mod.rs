@@ -122,13 +122,8 @@ pub fn bugs(inputs: Inputs<'_>, confirmed: &[String], known: &BugLedger) -> Resu
         ledger: known.clone(),
         warnings: Vec::new(),
     };
-    let mut done: Vec<&str> = Vec::new();
+    // An id that is named twice is handled twice, each time by the ledger as it came in.
     for id in confirmed {
-        // One failure is one bug, however often its case is named.
-        if done.contains(&id.as_str()) {
-            continue;
-        }
-        done.push(id);
         match fileable(&inputs, id) {
             Ok(failure) => file(&inputs, mode, &list, failure, known, &mut bugs),
             Err(reason) => bugs.skipped.push(Skipped { id: id.clone(), reason }),
@@ -191,15 +186,15 @@ fn file(
     let (told, run) = (inputs.told, inputs.told.run_id.as_str());
     let signature = signature(id, failure.text);
     let entry = known.entry(id.as_str());
-    let same = entry.filter(|entry| entry.signature == signature);
-    if let Some(task_id) = same.and_then(|entry| entry.task_id.clone()).filter(|_| mode != Mode::None) {
-        bugs.ledger.seen_again(id.as_str(), run);
+    let same = entry.filter(|entry| entry.signature == signature && mode != Mode::None);
+    if let Some((entry, task_id)) = same.and_then(|entry| Some((entry, entry.task_id.clone()?))) {
+        bugs.ledger.seen_again(id.as_str(), entry, run);
         let body = body::comment(told, mode, failure);
         bugs.comment.push(Comment { id: id.clone(), task_id, body });
         return;
     }
     let older = entry.filter(|entry| entry.signature != signature).and_then(|entry| entry.task_id.clone());
-    bugs.ledger.filed(id.as_str(), &signature, run);
+    bugs.ledger.filed(id.as_str(), entry, &signature, run);
     let is_flaky = failure.told.verdict == Verdict::Flaky;
     let name = failure.case.title.as_deref().unwrap_or("(no title)");
     let spec = inputs.specs.get(id.as_str()).and_then(|path| InnerPath::parse(path));
@@ -215,7 +210,7 @@ fn file(
         .filter(|_| mode == Mode::Tracker)
         .map(|_| format!("{id}-{}.zip", told.run_id));
     bugs.create.push(Create {
-        title: format!("{id}: {}", body::line(name)),
+        title: format!("{id}: {}", one_line(name)),
         list: list.clone().filter(|_| mode != Mode::None),
         list_source,
         file: (mode == Mode::None).then(|| format!("{}/bugs/{id}.md", told.run_dir())),
@@ -230,6 +225,11 @@ fn file(
         }),
         id: id.clone(),
     });
+}
+
+/// A title is no Markdown, so nothing is escaped; it is one line.
+fn one_line(text: &str) -> String {
+    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

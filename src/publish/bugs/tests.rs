@@ -103,16 +103,18 @@ fn each_mode_tells_what_it_may() {
         assert!(bug.body.contains("npx playwright test e2e/checkout/pay.spec.ts"));
         assert!(bug.body.contains("1. Open\n2. Pay") && bug.body.contains("- A cart"));
         assert!(bug.body.contains(r"**Pays \<b\>now\</b\>**"), "titles are no markup: {}", bug.body);
+        assert_eq!(bug.title, format!("{ID}: Pays <b>now</b>"), "the tracker's title is no Markdown");
     }
     assert!(filed("qa", "clickup").create[0].body.contains("\n````\n"), "a fence that the text cannot close");
 }
 
 #[test]
-fn skips_say_why_and_a_repeated_id_is_one_bug() {
+fn skips_say_why_and_a_repeated_id_is_handled_twice_by_the_same_ledger() {
     let ids =
         [ID, ID, "CHECKOUT-ORDER-003", "CHECKOUT-ORDER-004", "CHECKOUT-ORDER-005", "CHECKOUT-ORDER-009"];
     let bugs = file_with("qa", "clickup", &ids, &json!({}));
-    assert_eq!(bugs.create.len(), 1);
+    assert_eq!(bugs.create.iter().map(|bug| bug.id.as_str()).collect::<Vec<_>>(), [ID, ID]);
+    assert_eq!(bugs.create[0], bugs.create[1]);
     let reasons: Vec<_> = bugs.skipped.iter().map(|skip| (skip.id.as_str(), &skip.reason[..10])).collect();
     assert_eq!(
         reasons,
@@ -141,7 +143,14 @@ fn the_same_failure_is_a_comment_another_one_supersedes() {
     assert_eq!(ledger[ID]["seen_count"], 4);
     assert_eq!(ledger[ID]["first_seen_run"], "r0");
     assert_eq!(ledger[ID]["note"], "kept");
-    assert!(!file_with("prod", "clickup", &[ID], &known(&signature)).comment[0].body.contains("4711"));
+    let twice = file_with("qa", "clickup", &[ID, ID], &known(&signature));
+    assert_eq!(twice.comment.len(), 2);
+    assert_eq!(twice.ledger, again.ledger, "both by the ledger as it came in");
+    let local = file_with("prod", "clickup", &[ID], &known(&signature)).comment.remove(0).body;
+    for told in [ID, told("prod").run_id.as_str(), "prod", "3f2a91c04be1", "`t/trace.zip`", "SHA-256"] {
+        assert!(local.contains(told), "{told}: {local}");
+    }
+    assert!(!local.contains("4711"), "{local}");
 
     let other = file_with("qa", "clickup", &[ID], &known("another"));
     assert_eq!(other.create[0].supersedes.as_ref().map(|old| old.task_id.as_str()), Some("t-1"));

@@ -23,7 +23,8 @@ pub struct Fields {
     pub app: Word,
     #[serde(rename = "Executor")]
     pub executor: Word,
-    #[serde(rename = "Run Date", skip_serializing_if = "Option::is_none")]
+    /// When the run ended; null when nothing says.
+    #[serde(rename = "Run Date")]
     pub run_date: Option<Moment>,
     #[serde(rename = "Flake Count")]
     pub flake_count: u64,

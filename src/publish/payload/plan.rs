@@ -4,12 +4,10 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Facts, Mode, Summary};
-use crate::files::{self, DECLARED_CAP, FileError};
-use crate::json;
-use crate::publish::PublishError;
+use crate::files::{self, Held};
+use crate::publish::{PublishError, ledger_file};
 
 /// A plan of local writes; paths are relative to the repository. The order of keys is part of the format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,20 +48,12 @@ impl Plan {
     /// # Errors
     /// When the statuses file is there and is no object, or a file cannot be written; the statuses come first.
     pub fn write(&self, root: &Path) -> Result<(), PublishError> {
-        let path = root.join(&self.statuses_file);
-        let corrupt = |message: String| PublishError::Ledger { path: path.clone(), message };
-        let mut statuses = match files::read_capped(&path, DECLARED_CAP) {
-            Err(FileError::Missing(_)) => serde_json::Map::new(),
-            bytes => match json::parse(&path, &bytes?) {
-                Ok(Value::Object(statuses)) => statuses,
-                Ok(_) => return Err(corrupt("must be an object from case id to status".to_owned())),
-                Err(error) => return Err(corrupt(format!("is no JSON ({error})"))),
-            },
-        };
+        let held = Held::take(&root.join(&self.statuses_file))?;
+        let mut statuses = ledger_file::read(held.path(), "status", Ok)?.unwrap_or_default();
         for (id, status) in &self.status_writes {
-            statuses.insert(id.clone(), status.as_str().into());
+            statuses.insert(id.clone(), serde_json::Value::from(status.as_str()));
         }
-        files::write_atomic(&path, &files::json_bytes(&statuses)?)?;
+        ledger_file::write(&held, &statuses)?;
         files::write_atomic(&root.join(&self.summary_file), &files::json_bytes(&self.summary)?)?;
         Ok(())
     }
