@@ -60,7 +60,7 @@ impl Init {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let is_new = !files::is_file(&self.profile);
+        let is_new = !files::is_there(&self.profile);
         if is_new {
             let text = skeleton::profile(&skeleton::look(root));
             told(&self.profile, files::write_once(&self.profile, text.as_bytes()).map(|()| "wrote"))?;
@@ -71,8 +71,16 @@ impl Init {
         })?;
         let folders: BTreeSet<PathBuf> =
             profile.profile.apps.values().map(|app| root.join(&app.spec_dir)).collect();
-        folders.iter().try_for_each(|folder| self.fixture(folder))?;
         let ignore = root.join(".gitignore");
+        for path in
+            folders.iter().map(|folder| folder.join(NAME)).chain([ignore.clone(), root.join(workflow::PATH)])
+        {
+            stays(root, &path).map_err(|error| {
+                super::fault(error);
+                Exit::Refused
+            })?;
+        }
+        folders.iter().try_for_each(|folder| self.fixture(folder))?;
         told(&ignore, add_line(&ignore, IGNORED))?;
         if self.ci || files::is_folder(&root.join(".github")) {
             self.pipeline(root, &profile.profile)?;
@@ -133,6 +141,25 @@ fn told(path: &Path, done: Result<&'static str, FileError>) -> Result<(), Exit> 
     }
 }
 
+/// Refuses a place to which a link leads out of the repository, and a link in place of the file itself.
+fn stays(root: &Path, path: &Path) -> Result<(), FileError> {
+    if files::is_link(path) {
+        return Err(FileError::Link(path.to_owned()));
+    }
+    let root = files::canonical(root)?;
+    // The nearest folder that is there: the others will be made.
+    let nearest = path.ancestors().skip(1).find_map(|folder| files::canonical(&named(folder)).ok());
+    match nearest {
+        Some(folder) if folder.starts_with(&root) => Ok(()),
+        _ => Err(FileError::Escapes { path: path.display().to_string(), root }),
+    }
+}
+
+/// A folder by a name that can be looked up: the current one has an empty path.
+fn named(folder: &Path) -> PathBuf {
+    if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
+}
+
 /// Adds a line to a file of lines that does not have it; what is there stays.
 fn add_line(path: &Path, line: &str) -> Result<&'static str, FileError> {
     let mut text = match files::read_text(path, DECLARED_CAP) {
@@ -142,11 +169,12 @@ fn add_line(path: &Path, line: &str) -> Result<&'static str, FileError> {
     if text.lines().any(|known| known.trim() == line) {
         return Ok("unchanged");
     }
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+        text.push_str(end);
     }
     text.push_str(line);
-    text.push('\n');
+    text.push_str(end);
     files::write_atomic(path, text.as_bytes())?;
     Ok("wrote")
 }

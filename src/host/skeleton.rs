@@ -89,7 +89,8 @@ pub fn look(root: &Path) -> Found {
         let usual = SPEC_DIRS.iter().find(|dir| files::is_folder(&root.join(dir)));
         (*usual.unwrap_or(&"e2e")).to_owned()
     });
-    let mut packs: Vec<&'static str> = Vec::new();
+    // Chromium is what the tests run in, and what it sends on its own account is no test's write.
+    let mut packs = vec!["chromium"];
     for (_, pack) in PACKS.iter().filter(|(name, _)| dependency(name).is_some()) {
         if !packs.contains(pack) {
             packs.push(pack);
@@ -123,11 +124,7 @@ pub fn profile(found: &Found) -> String {
     // A JSON text is a YAML text.
     let quoted = |text: &str| Value::from(text).to_string();
     let url = found.base_url.as_deref().unwrap_or("https://qa.example.test");
-    let packs = if found.packs.is_empty() {
-        String::new()
-    } else {
-        format!("  packs: [{}]\n", found.packs.join(", "))
-    };
+    let packs = found.packs.join(", ");
     format!(
         r#"# What this repository declares about itself to qa-pilot. `qa-pilot profile check` names every fault.
 # Lines marked CHANGE are guesses.
@@ -158,7 +155,8 @@ sandbox: {{ mode: {{ env_var: API_MODE, value: mocks }} }}   # CHANGE: the switc
 
 mutation:
   unsafe_methods: deny                 # every POST, PUT, PATCH and DELETE is a write
-{packs}  allow_signatures: []                 # but these, such as {{ method: POST, url: "/api/search$" }}
+  packs: [{packs}]                    # ready signatures; chromium: what the browser sends on its own account
+  allow_signatures: []                 # CHANGE: but these, such as {{ method: POST, url: "/api/(session|search)$" }}, signing in
 "#,
         project = quoted(&found.project),
         framework = quoted(found.framework),
@@ -213,7 +211,7 @@ mod tests {
                 base_url: Some("https://qa.shop.test".to_owned()),
                 testid_attribute: "data-qa".to_owned(),
                 playwright_min: "1.60.2".to_owned(),
-                packs: vec!["graphql", "nextjs"],
+                packs: vec!["chromium", "graphql", "nextjs"],
             }
         );
         is_valid(&found);

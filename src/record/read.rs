@@ -41,6 +41,8 @@ pub struct Record {
     pub attempt: Option<AttemptInfo>,
     /// The digest of the signatures, as written, where the guard records one.
     pub signatures_sha256: Option<String>,
+    /// The first event that blocked, else the first at all, in words: what was done, to what, and why.
+    pub first_event: Option<String>,
 }
 
 /// A record file as it was read, once.
@@ -130,6 +132,7 @@ pub fn parse(bytes: &[u8]) -> Reading {
         origins: origins(&object, &mut faults),
         attempt: attempt(&object, &mut faults),
         signatures_sha256: text(&object, "signatures_sha256"),
+        first_event: first_event(&object),
     };
     // Our own guard always writes these; without them a record would be judged by less.
     if object.contains_key("version") {
@@ -160,6 +163,18 @@ pub fn parse(bytes: &[u8]) -> Reading {
     }
     let fault = (!faults.is_empty()).then(|| faults.join("; "));
     Reading { digest, record: Some(record), fault, file: None }
+}
+
+fn first_event(object: &Map<String, Value>) -> Option<String> {
+    let events = object.get("events")?.as_array()?;
+    let blocked = |event: &&Value| event.get("action").and_then(Value::as_str) == Some("block");
+    let event = events.iter().find(blocked).or(events.first())?;
+    let of = |key: &str| event.get(key).and_then(Value::as_str);
+    let what = match (of("method"), of("url"), of("label")) {
+        (Some(method), Some(url), _) => format!("{method} {url}"),
+        (_, _, label) => format!("the control {:?}", label?),
+    };
+    Some(format!("{} {what} ({})", of("action")?, of("reason")?))
 }
 
 fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
@@ -212,6 +227,20 @@ mod tests {
         let record = reading.sound().unwrap();
         assert_eq!((record.write_signatures, record.routed_requests, record.blocked), (2, 3, 1));
         assert_eq!((record.documents, &record.origins), (None, &None));
+    }
+
+    #[test]
+    fn the_first_event_in_words() {
+        let first = |events: &str| {
+            parse(format!(r#"{{"events":[{events}]}}"#).as_bytes()).record.unwrap().first_event
+        };
+        let passed = r#"{"action":"observe","method":"POST","url":"https://a.test/x","reason":"POST /x"}"#;
+        let control = r#"{"action":"block","label":"Pay\nnow","reason":"pay"}"#;
+        assert_eq!(first(passed).unwrap(), "observe POST https://a.test/x (POST /x)");
+        assert_eq!(first(&format!("{passed},{control}")).unwrap(), r#"block the control "Pay\nnow" (pay)"#);
+        for odd in ["", "7", "{}", r#"{"action":"block","reason":"x"}"#] {
+            assert_eq!(first(odd), None, "{odd}");
+        }
     }
 
     #[test]

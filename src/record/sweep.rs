@@ -77,10 +77,14 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
         match files::sha256(entry.path()) {
             Ok(digest) => match free.get_mut(&digest).filter(|left| **left > 0) {
                 Some(left) => *left -= 1,
-                None => strays.push(Stray {
-                    path,
-                    why: "is a record that no reported attempt accounts for".to_owned(),
-                }),
+                None => {
+                    let mut why = "is a record that no reported attempt accounts for".to_owned();
+                    let record = records.load(&path).record.as_ref();
+                    if let Some(event) = record.and_then(|record| record.first_event.as_deref()) {
+                        why.push_str(&format!("; it begins with: {event}"));
+                    }
+                    strays.push(Stray { path, why });
+                }
             },
             Err(error) => strays.push(Stray { path, why: error.to_string() }),
         }
@@ -115,6 +119,20 @@ mod tests {
         let tree = [("a/writes.json", "1"), ("a/attachments/writes-json-x.json", "1")];
         assert!(strays(&tree, &["a/attachments/writes-json-x.json"]).is_empty());
         assert_eq!(strays(&tree, &[]), ["a/writes.json"]);
+    }
+
+    #[test]
+    fn a_stray_says_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = r#"{"blocked":2,"observed":0,"events":[
+            {"action":"block","kind":"request","method":"POST","url":"https://a.test/x","reason":"unsafe method POST"},
+            {"action":"block","kind":"control","label":"Pay","reason":"pay"}]}"#;
+        files::write_atomic(&folder.path().join("outside/writes.json"), record.as_bytes()).unwrap();
+        let strays = sweep(folder.path(), &[], &[], &mut Records::new(folder.path()));
+        assert_eq!(
+            strays[0].why,
+            "is a record that no reported attempt accounts for; it begins with: block POST https://a.test/x (unsafe method POST)"
+        );
     }
 
     #[test]

@@ -59,6 +59,70 @@ fn a_folder_gets_the_fixture_alone_and_a_bad_profile_is_said() {
     assert_eq!(fs_err::read_to_string(repo.path().join("qa-pilot.config.yaml")).unwrap(), "project: [");
 }
 
+#[test]
+fn ignored_lines_keep_their_endings_and_stand_once() {
+    for (before, after) in [
+        ("", "testing/*/runs/\n"),
+        ("a\nb", "a\nb\ntesting/*/runs/\n"),
+        ("a\r\nb", "a\r\nb\r\ntesting/*/runs/\r\n"),
+        ("a\r\n  testing/*/runs/ \r\nb", "a\r\n  testing/*/runs/ \r\nb"),
+        ("# testing/*/runs/\n", "# testing/*/runs/\ntesting/*/runs/\n"),
+    ] {
+        let repo = tempfile::tempdir().unwrap();
+        let ignore = repo.path().join(".gitignore");
+        fs_err::write(&ignore, before).unwrap();
+        for _ in 0..2 {
+            init(repo.path(), &[], 0);
+            assert_eq!(fs_err::read_to_string(&ignore).unwrap(), after, "{before:?}");
+        }
+    }
+}
+
+#[test]
+fn a_package_of_a_monorepo_gets_its_own() {
+    let repo = tempfile::tempdir().unwrap();
+    let web = repo.path().join("apps/web");
+    fs_err::create_dir_all(web.join("tests")).unwrap();
+    fs_err::write(web.join("package.json"), r#"{"name": "web", "dependencies": {"react": "19"}}"#).unwrap();
+    init(repo.path(), &["--profile", "apps/web/qa-pilot.config.yaml"], 0);
+    assert!(web.join("tests/write-guard.ts").exists() && web.join(".gitignore").exists());
+    assert!(
+        fs_err::read_to_string(web.join("qa-pilot.config.yaml")).unwrap().contains("framework: \"react\"")
+    );
+    let mut names: Vec<_> =
+        fs_err::read_dir(repo.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["apps"], "nothing beside the package");
+}
+
+#[test]
+fn no_link_is_followed_out_of_the_repository() {
+    use fs_err::os::unix::fs::symlink;
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs_err::write(elsewhere.path().join("ignore"), "mine\n").unwrap();
+    for (link, target, message) in [
+        (".gitignore", "ignore", "is a link"),
+        (".gitignore", "gone", "is a link"),
+        ("tests", ".", "leaves"),
+        ("tests/write-guard.ts", "guard", "is a link"),
+        (".github", ".", "leaves"),
+        ("qa-pilot.config.yaml", "gone.yaml", "qa-pilot.config.yaml"),
+    ] {
+        let repo = tempfile::tempdir().unwrap();
+        let place = repo.path().join(link);
+        fs_err::create_dir_all(place.parent().unwrap()).unwrap();
+        symlink(elsewhere.path().join(target), &place).unwrap();
+        let output = qa_pilot(repo.path(), &["init", "--ci", "--force"]).output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{link}: {}", told(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(message), "{link}: {}", told(&output));
+        let left: Vec<_> =
+            fs_err::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["ignore"], "{link}");
+        assert_eq!(fs_err::read_to_string(elsewhere.path().join("ignore")).unwrap(), "mine\n");
+        assert!(fs_err::symlink_metadata(&place).unwrap().is_symlink(), "{link}");
+    }
+}
+
 /// The scripts of the workflow's steps, by their names.
 fn scripts(workflow: &serde_json::Value) -> Vec<(String, String)> {
     let steps = workflow["jobs"]["guard"]["steps"].as_array().unwrap();

@@ -1,7 +1,11 @@
 //! `qa-pilot sha`: what it prints, and how it says that an environment does not tell.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Output;
+use std::sync::Arc;
+
+use rustls::pki_types::PrivateKeyDer;
 
 use crate::support::{Host, VersionServer, qa_pilot, told};
 
@@ -60,39 +64,137 @@ fn an_environment_that_hangs_is_given_up() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("no whole answer"), "{}", told(&output));
 }
 
-#[test]
-fn redirects_are_followed_and_loops_end() {
+/// What a server answers to the first line of a request.
+fn answer(asked: &str) -> String {
+    let path = asked.split(' ').nth(1).unwrap_or_default();
+    let whole = |status: &str, more: &str, body: &str| {
+        format!(
+            "HTTP/1.1 {status}\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let to = |place: &str| whole("302 Found", &format!("location: {place}\r\n"), "");
+    match path.split_at_checked(path.len().min(6)).unwrap_or_default() {
+        ("/found", _) => whole("200 OK", "", &format!(r#"{{"commit":"{BUILD}"}}"#)),
+        ("/text.", _) => whole("200 OK", "", "build 2026.11.30-rc1\n"),
+        ("/html.", _) => whole("200 OK", "", "<!doctype html><title>shop</title>"),
+        ("/none.", _) => whole("404 Not Found", "", ""),
+        ("/down.", _) => whole("503 Service Unavailable", "", BUILD),
+        ("/huge.", _) => whole("200 OK", "", &"x".repeat(2 << 20)),
+        ("/file.", _) => to("file:///etc/hostname"),
+        ("/lost.", _) => whole("302 Found", "", ""),
+        ("/loop/", _) => to("/loop/"),
+        ("/steps", left) => match left.parse::<usize>() {
+            Ok(0) | Err(_) => to("/found"),
+            Ok(left) => to(&format!("/steps{}", left - 1)),
+        },
+        _ => to("/found"),
+    }
+}
+
+/// Serves until the test ends, behind TLS when there is a configuration of it.
+fn serve(tls: Option<Arc<rustls::ServerConfig>>) -> SocketAddr {
+    fn one(mut stream: impl Read + Write) -> std::io::Result<()> {
+        let mut head = [0; 4096];
+        let length = stream.read(&mut head)?;
+        let text = answer(&String::from_utf8_lossy(&head[..length]));
+        stream.write_all(text.as_bytes())?;
+        stream.flush()
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut head = [0; 4096];
-            let length = stream.read(&mut head).unwrap_or(0);
-            let asked = String::from_utf8_lossy(&head[..length]).into_owned();
-            let body = format!(r#"{{"commit":"{BUILD}"}}"#);
-            let _ = if asked.starts_with("GET /found") {
-                write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-                    body.len()
-                )
-            } else {
-                let to = if asked.starts_with("GET /loop") { "/loop" } else { "/found" };
-                write!(
-                    stream,
-                    "HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-                )
+            let Ok(stream) = stream else { return };
+            // A client that goes away in the middle is a part of the tests.
+            let _ = match &tls {
+                None => one(stream),
+                Some(config) => rustls::ServerConnection::new(config.clone())
+                    .map_err(std::io::Error::other)
+                    .and_then(|connection| one(rustls::StreamOwned::new(connection, stream))),
             };
         }
     });
+    address
+}
+
+fn sha(host: &Host, more: &[&str]) -> Output {
+    let mut words = vec!["sha", "qa-pilot.config.yaml", "qa", "--sha-only"];
+    words.extend(more);
+    qa_pilot(host.path(), &words).output().unwrap()
+}
+
+/// A host whose build is told at `source`, a flow mapping.
+fn host(address: SocketAddr, source: &str) -> Host {
     let host = Host::new(address);
-    let output =
-        qa_pilot(host.path(), &["sha", "qa-pilot.config.yaml", "qa", "--sha-only"]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{BUILD}\n"), "{}", told(&output));
     let profile = fs_err::read_to_string(host.path().join("qa-pilot.config.yaml")).unwrap();
-    host.write("qa-pilot.config.yaml", &profile.replace("/version.json", "/loop"));
-    let output = qa_pilot(host.path(), &["sha", "qa-pilot.config.yaml", "qa"]).output().unwrap();
+    let was = format!(r#"{{ url: "http://{address}/version.json", json_path: commit }}"#);
+    assert!(profile.contains(&was));
+    host.write("qa-pilot.config.yaml", &profile.replace(&was, source));
+    host
+}
+
+#[test]
+fn redirects_are_followed_and_what_tells_no_build_says_why() {
+    let address = serve(None);
+    let json = |path: &str| format!(r#"{{ url: "http://{address}{path}", json_path: commit }}"#);
+    let text = r#"regex: "build ([^\\s]+)", format: build-id"#;
+    for (source, exit, wanted) in [
+        (json("/version.json"), 0, BUILD),
+        (json("/steps19"), 0, BUILD),
+        (json("/steps20"), 1, "redirected more than 20 times"),
+        (json("/loop/"), 1, "redirected more than 20 times"),
+        (json("/lost."), 1, "it answered 302"),
+        (json("/file."), 1, "its scheme is file"),
+        (json("/none."), 1, "it answered 404"),
+        (json("/down."), 1, "it answered 503"),
+        (json("/html."), 1, "answered no JSON, so json_path has nothing to look in: <!doctype html>"),
+        (json("/huge."), 1, "limit"),
+        (format!(r#"{{ url: "http://{address}/text.", {text} }}"#), 0, "2026.11.30-rc1"),
+        (format!(r#"{{ url: "http://{address}/found", {text} }}"#), 1, "answered nothing at the first group"),
+        (format!(r#"{{ url: "http://{address}/text.", regex: "(build)" }}"#), 1, "declare format: build-id"),
+        (r#"{ url: "http://127.0.0.1:1/version.json", json_path: commit }"#.to_owned(), 1, "must be up"),
+    ] {
+        let output = sha(&host(address, &source), &[]);
+        assert_eq!(output.status.code(), Some(exit), "{source}: {}", told(&output));
+        if exit == 0 {
+            assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{wanted}\n"), "{source}");
+        } else {
+            assert!(output.stdout.is_empty(), "{source}: {}", told(&output));
+            assert!(String::from_utf8_lossy(&output.stderr).contains(wanted), "{source}: {}", told(&output));
+        }
+    }
+}
+
+#[test]
+fn a_private_authority_is_trusted_where_it_is_named() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate =
+        rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+        .unwrap();
+    let address = serve(Some(Arc::new(config)));
+    let port = address.port();
+    let host = host(address, &format!(r#"{{ url: "https://localhost:{port}/found", json_path: commit }}"#));
+    host.write("ca.pem", &certificate.pem());
+    let output = sha(&host, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", told(&output));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("redirected more than"), "{}", told(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("certificate"), "{}", told(&output));
+    for output in [
+        sha(&host, &["--upstream-ca", "ca.pem"]),
+        qa_pilot(host.path(), &["sha", "qa-pilot.config.yaml", "qa", "--sha-only"])
+            .env("NODE_EXTRA_CA_CERTS", "ca.pem")
+            .output()
+            .unwrap(),
+    ] {
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{BUILD}\n"), "{}", told(&output));
+    }
+    let output = sha(&host, &["--upstream-ca", "gone.pem"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("gone.pem"), "{}", told(&output));
 }
