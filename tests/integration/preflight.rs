@@ -137,9 +137,9 @@ fn names_that_could_not_be_published_stop_the_run() {
             "{said}"
         );
     }
-    edit(&host, "testing/checkout/cases.yaml", "model_version: model-a", "model_version: model a(b)");
-    edit(&host, "qa-pilot.config.yaml", "[model-a]", "[model a(b)]");
-    refused(&host, "model_version \"model a(b)\" cannot be published");
+    edit(&host, "testing/checkout/cases.yaml", "model_version: model-a", "model_version: model a<b>");
+    edit(&host, "qa-pilot.config.yaml", "[model-a]", "[model a<b>]");
+    refused(&host, "model_version \"model a<b>\" cannot be published");
     assert!(host.runs().is_empty());
 }
 
