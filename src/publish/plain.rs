@@ -24,11 +24,12 @@ impl Word {
         .then(|| Self(text.to_owned()))
     }
 
-    /// Reads the name of a model, which may stand in a family: `family/model-1`.
+    /// Reads the name of a model, which may stand in a family: `family/model-1:tag`. A family has no colon, and so is no
+    /// drive and no scheme.
     pub fn model(text: &str) -> Option<Self> {
-        text.split('/')
-            .all(|part| !part.starts_with('.') && Self::parse(part).is_some())
-            .then(|| Self(text.to_owned()))
+        let (families, _) = text.rsplit_once('/').unwrap_or_default();
+        let is_name = |part: &str| !part.starts_with('.') && Self::parse(part).is_some();
+        (!families.contains(':') && text.split('/').all(is_name)).then(|| Self(text.to_owned()))
     }
 
     /// The text.
@@ -157,8 +158,21 @@ mod tests {
         ] {
             assert!(Word::parse(text).is_none(), "{text}");
         }
-        assert!(Word::model("family/model-1.5").is_some());
-        for text in ["/etc/passwd", "a//b", "a/../b", "https://a.test", "a/", ""] {
+        for text in ["family/model-1.5", "family/model-1.5:latest", "model:latest"] {
+            assert!(Word::model(text).is_some(), "{text}");
+        }
+        for text in [
+            "c:/x",
+            "C:/home/x",
+            "file:/x",
+            "a/b:c/d",
+            "/etc/passwd",
+            "a//b",
+            "a/../b",
+            "https://a.test",
+            "a/",
+            "",
+        ] {
             assert!(Word::model(text).is_none(), "{text}");
         }
     }
