@@ -127,15 +127,19 @@ fn canonical_targets(target: &str) -> Vec<String> {
         return found;
     }
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+    let sent = query;
     let (mut path, mut query) = (path.to_owned(), query.map(str::to_owned));
     for _ in 0..=DECODINGS {
-        let mut canonical = canonical_path(&path);
-        if let Some(query) = &query {
-            canonical.push('?');
-            canonical.push_str(query);
-        }
-        if canonical != target && !found.contains(&canonical) {
-            found.push(canonical);
+        let canonical = canonical_path(&path);
+        // A server may read the path once more than the query.
+        for query in [query.as_deref(), sent] {
+            let canonical = match query {
+                Some(query) => format!("{canonical}?{query}"),
+                None => canonical.clone(),
+            };
+            if canonical != target && !found.contains(&canonical) {
+                found.push(canonical);
+            }
         }
         let decoded = (decode(&path), query.as_deref().map(decode));
         if decoded.0 == path && decoded.1 == query {
@@ -234,6 +238,7 @@ mod tests {
             ("/orders/..%3B/_bulk", "/_bulk"),
             ("/%6frders", "/orders"),
             ("/a?q=%6d", "/a?q=m"),
+            ("/%61?q=%6d", "/a?q=%6d"),
             ("/../../x/.", "/x/"),
             ("/./", "/"),
         ] {

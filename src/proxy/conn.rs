@@ -5,10 +5,10 @@ use super::attempts::{Ledger, Port, Visit, secret};
 use super::body::ResponseBody;
 use super::config::OnBlock;
 use super::cork::Cork;
-use super::head::{Gate, HeadStream, framing};
+use super::head::{Gate, HeadStream, WatchResets, framing};
 use super::judge::{Closed, handle};
 use super::names::Origin;
-use super::note::note_fault;
+use super::note::{note, note_fault};
 use super::respond;
 use super::spoil::{Mark, Spoil};
 use super::task::Spawner;
@@ -27,8 +27,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 8 << 20;
 
-/// The most a browser's header list may measure on HTTP/2.
-const MAX_HEADER_LIST: u32 = 256 << 10;
+/// The header list that HTTP/2 is read with. The service refuses one beyond [`framing::MAX_HEAD`] itself, and records it; what
+/// is refused here nobody hears of.
+const MAX_HEADER_LIST: u32 = 1 << 20;
 
 /// A client connection.
 pub(super) struct Conn {
@@ -176,8 +177,13 @@ where
 {
     let spawner = proxy.spawner.clone();
     let conn = Rc::new(Conn { proxy, visit, place, gate: None, mark: None, upstream: OnceCell::new() });
-    let served = conn.clone();
+    let (served, noted) = (conn.clone(), conn.clone());
+    let refused = move |code: &'static str| {
+        let Place::Tunnel { origin, .. } = noted.place() else { return };
+        note(&noted.ledger(), &format!("a malformed HTTP/2 request: {code}"), "?", &origin.to_string());
+    };
     let connection = Cork::around(stream, move |stream| {
+        let stream = WatchResets::new(stream, refused);
         http2::Builder::new(spawner)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)

@@ -3,6 +3,7 @@
 use super::attempts::Ledger;
 use super::body::{RequestBody, ResponseBody, Search};
 use super::conn::Conn;
+use super::head::framing::MAX_HEAD;
 use super::hold::{Held, hold};
 use super::note::{event, known_url, note, note_fault};
 use super::target::{Unjudged, origin_of, own_listener};
@@ -12,7 +13,9 @@ use super::{credentials, forward, respond};
 use crate::policy::{Body, Decision, Observation, Permit, Scope, Situation};
 use crate::policy::{Examination, Request as Judged};
 use crate::record::{Event, EventAction, EventId, InScope};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Version, header, request};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header, request,
+};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -32,7 +35,7 @@ pub(super) async fn handle(
     let outcome = answer(&conn, request).await;
     if let Some(gate) = conn.gate() {
         gate.answer_upgrade(
-            matches!(&outcome, Ok(response) if response.status() == http::StatusCode::SWITCHING_PROTOCOLS),
+            matches!(&outcome, Ok(response) if response.status() == StatusCode::SWITCHING_PROTOCOLS),
         );
     }
     outcome
@@ -48,6 +51,10 @@ async fn answer(conn: &Rc<Conn>, request: Request<Incoming>) -> Result<Response<
         return Ok(credentials::asked_for());
     }
     let (mut head, body) = request.into_parts();
+    if let Some(reason) = too_long(&head) {
+        note(&conn.ledger(), &reason, head.method.as_str(), &known_url(conn, &head));
+        return Ok(respond::line(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, &reason));
+    }
     let origin = match origin_of(conn, &head) {
         Ok(origin) => origin,
         Err(Unjudged::NoProxyRequest) => return Err(Closed),
@@ -245,6 +252,14 @@ fn failed(conn: &Conn, error: &UpstreamError, method: &str, url: &str) -> Respon
         note(&conn.ledger(), "a listener of the guard itself", method, url);
     }
     respond::upstream(error)
+}
+
+/// Why a head is longer than any may be. On HTTP/1 the check of heads has seen to that.
+fn too_long(head: &request::Parts) -> Option<String> {
+    let measure =
+        || head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    let over = head.version == Version::HTTP_2 && measure() > MAX_HEAD;
+    over.then(|| format!("the request head is longer than {MAX_HEAD} bytes"))
 }
 
 /// HTTP/2 may part a cookie header into crumbs; HTTP/1 origins read one (RFC 9113, section 8.2.3).

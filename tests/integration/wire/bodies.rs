@@ -210,3 +210,47 @@ async fn graphql_operations_are_told_apart() {
     );
     assert_eq!(origin.lines().len() as u64, cases.len() as u64 - blocked);
 }
+
+#[tokio::test]
+async fn every_way_to_claim_a_method_is_judged_through_codings_too() {
+    let origin = Origin::tls().await;
+    let signatures = json!([{ "method": "DELETE", "url": "/orders/\\d+$" }]);
+    let guard = Start::policy("read-only").signatures(signatures).trusting(&origin.ca()).run();
+    let attempt = guard.begin("t1").await;
+    let ca = guard.run_dir().join("ca.pem");
+    let mut client = Client::two(&attempt.proxy, &origin.authority(), &ca).await;
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let multipart = ("content-type", "multipart/form-data; boundary=x");
+    let gzip = ("content-encoding", "gzip");
+    let part = |method: &str| {
+        format!("--x\r\nContent-Disposition: form-data; name=\"_method\"\r\n\r\n{method}\r\n--x--\r\n")
+            .into_bytes()
+    };
+    let cases: [Case<'_>; 13] = [
+        ("POST", "/orders/7", &[("x-http-method-override", "delete")], Vec::new(), 403),
+        ("POST", "/orders/7", &[("x-http-method", "Delete")], Vec::new(), 403),
+        ("GET", "/orders/7", &[("x-method-override", "put, DELETE")], Vec::new(), 403),
+        ("POST", "/orders/7", &[("x-http-method-override", "put")], Vec::new(), 200),
+        ("POST", "/orders/7?_method=delete", &[], Vec::new(), 200),
+        ("POST", "/orders/7", &[form], b"a=1&_method=DELETE".to_vec(), 403),
+        ("POST", "/orders/7", &[form], b"a=1&%5fmethod=del%65te".to_vec(), 403),
+        ("POST", "/orders/7", &[form, gzip], encode("gzip", b"_method=delete"), 403),
+        ("POST", "/orders/7", &[form, gzip], encode("gzip", b"_method=put"), 200),
+        ("POST", "/orders/7", &[multipart], part("DELETE"), 403),
+        ("POST", "/orders/7", &[multipart, gzip], encode("gzip", &part("DELETE")), 403),
+        ("POST", "/orders/7", &[multipart, gzip], encode("gzip", &part("PUT")), 200),
+        ("POST", "/orders/7", &[multipart], b"--x\r\nno end".to_vec(), 403),
+    ];
+    let host = origin.authority();
+    let mut blocked = 0;
+    for (method, target, headers, body, status) in &cases {
+        let url = format!("https://{host}{target}");
+        let answer = client.send(method, &url, headers, body).await;
+        assert_eq!(answer.status, *status, "{method} {target} {headers:?}");
+        blocked += u64::from(*status == 403);
+    }
+    let record = guard.record_of(&attempt).await;
+    assert_eq!(record["blocked"], blocked);
+    assert_eq!(record["events"][0]["effective_method"], "DELETE");
+    assert_eq!(origin.lines().len() as u64, cases.len() as u64 - blocked);
+}

@@ -11,6 +11,7 @@ mod attempts;
 mod bodies;
 mod control;
 mod framing;
+mod heads_two;
 mod http2_origin;
 mod judging;
 mod messages;
