@@ -106,5 +106,7 @@ fn log() {
         .with_writer(std::io::stderr)
         .with_ansi(ansi)
         .with_target(false)
+        // It would tell them on stderr, and panic where that is a file on a full disk.
+        .log_internal_errors(false)
         .try_init();
 }

@@ -160,7 +160,9 @@ fn a_run_directory_that_cannot_be_written_is_refused_and_nothing_stays_half_writ
 #[tokio::test]
 async fn a_record_that_finds_the_disk_full_is_told_and_never_half_written() {
     let origin = Origin::clear().await;
-    let start = Start { shell: Some("trap '' XFSZ"), ..Start::policy("read-only") };
+    // What it tells goes to a file on the same disk, beside the run directory.
+    let shell = Some("trap '' XFSZ; exec 2>\"$3.log\"");
+    let start = Start { shell, ..Start::policy("read-only") };
     let mut guard = start.run();
     let attempt = guard.begin("t1").await;
     Client::clear(&attempt.proxy, &origin.authority()).await.send("GET", "/x", &[], b"").await;
