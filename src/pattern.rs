@@ -8,6 +8,9 @@ mod translate;
 
 use std::fmt;
 
+/// The longest pattern in bytes. Both engines take time and stack that grow faster than the pattern.
+const LONGEST: usize = 4 << 10;
+
 /// A compiled pattern.
 #[derive(Clone)]
 pub struct Pattern {
@@ -29,8 +32,13 @@ impl Pattern {
     /// Compiles `source`.
     ///
     /// # Errors
-    /// When ECMAScript would refuse it.
+    /// When ECMAScript would refuse it, or it is longer than any that people write.
     pub fn new(source: &str) -> Result<Self, PatternError> {
+        if source.len() > LONGEST {
+            let pattern = source.chars().take(40).collect::<String>() + "…";
+            let message = format!("it is longer than {LONGEST} bytes, the most that is compiled");
+            return Err(PatternError { pattern, message });
+        }
         let exact = regress::Regex::new(source)
             .map_err(|error| PatternError { pattern: source.to_owned(), message: error.to_string() })?;
         let linear = translate::to_linear(source).and_then(|text| regex::Regex::new(&text).ok());
@@ -112,6 +120,17 @@ mod tests {
 
     fn matches(pattern: &str, text: &str) -> bool {
         Pattern::new(pattern).unwrap().is_match(text)
+    }
+
+    #[test]
+    fn a_pattern_without_end_is_refused_and_the_longest_fits_the_stack() {
+        for part in ["a|", "(a)|", "[^a]?", "a*?", "\\b"] {
+            let longest = part.repeat(LONGEST / part.len());
+            assert!(Pattern::new(&longest).is_ok(), "{part}");
+            let error = Pattern::new(&(longest + part)).unwrap_err().to_string();
+            assert!(error.len() < 200 && error.contains("longer than 4096 bytes"), "{error}");
+        }
+        assert!(Pattern::new(&"(".repeat(LONGEST)).is_err());
     }
 
     #[test]

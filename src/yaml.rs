@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 
 pub use serde_saphyr::Spanned;
 
+/// The most that aliases may repeat, in events of the parser: what people write with them takes a few hundred, and each costs
+/// as much as if it stood there.
+const MOST_REPLAYED: usize = 10_000;
+
 /// Why a YAML file was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum YamlError {
@@ -53,6 +57,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Value, YamlError> {
 pub fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, YamlError> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MOST_REPLAYED },
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options::<T>(text, options).map_err(|error| {
@@ -109,6 +114,9 @@ mod tests {
                 text + &format!("{c}: &{c} [*{before},*{before},*{before},*{before},*{before},*{before},*{before},*{before},*{before}]\n")
             });
         fault(&bomb);
+        let repeated = format!("a: &a [{}]\nb: [{}]\n", ["x"; 100].join(","), ["*a"; 100].join(","));
+        let error = fault(&repeated);
+        assert!(error.contains("alias"), "{error}");
         fault(&"[".repeat(100_000));
     }
 }

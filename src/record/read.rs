@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::format::{AttemptInfo, Event, VERSION};
-use crate::files::{self, RECORD_CAP};
+use crate::files::{self, FileId, RECORD_CAP};
 use crate::json;
 use crate::model::Digest;
 
@@ -54,8 +54,8 @@ pub struct Reading {
     pub record: Option<Record>,
     /// Why it does not speak for its attempt.
     pub fault: Option<String>,
-    /// The file, every link followed; none when there is none.
-    pub file: Option<PathBuf>,
+    /// Which file it is, whatever its names; none when there is none.
+    pub file: Option<FileId>,
 }
 
 impl Reading {
@@ -104,7 +104,7 @@ fn read(run_dir: &Path, path: &str) -> Reading {
     let read = files::resolve_inside(run_dir, path)
         .and_then(|found| files::read_capped(&found, RECORD_CAP).map(|bytes| (bytes, found)));
     match read {
-        Ok((bytes, found)) => Reading { file: Some(found), ..parse(&bytes) },
+        Ok((bytes, found)) => Reading { file: files::identity(&found).ok(), ..parse(&bytes) },
         Err(error) => Reading::unreadable(error.to_string()),
     }
 }

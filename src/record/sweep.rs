@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::read::Records;
-use crate::files;
+use crate::files::{self, RECORD_CAP};
 use crate::model::Digest;
 
 /// The name of a record file.
@@ -74,7 +74,7 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
         if files::canonical(entry.path()).is_ok_and(|found| own.contains(&found)) {
             continue;
         }
-        match files::sha256(entry.path()) {
+        match files::read_capped(entry.path(), RECORD_CAP).map(|bytes| Digest::of(&bytes)) {
             Ok(digest) => match free.get_mut(&digest).filter(|left| **left > 0) {
                 Some(left) => *left -= 1,
                 None => {
@@ -167,6 +167,15 @@ mod tests {
             ("outside/y/outside.json", "1"),
         ];
         assert_eq!(strays(&tree, &[]), ["a/fixtures/writes.json", "outside/x/writes.json"]);
+    }
+
+    #[test]
+    fn what_is_larger_than_any_record_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("writes.json");
+        fs_err::File::create(path).unwrap().set_len(1 << 40).unwrap();
+        let found = sweep(folder.path(), &[], &[], &mut Records::new(folder.path()));
+        assert!(found[0].why.contains("is larger than 64 MiB"), "{found:?}");
     }
 
     #[cfg(unix)]

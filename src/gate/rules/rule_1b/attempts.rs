@@ -27,7 +27,7 @@ pub(super) fn check(facts: &Facts, derived: &Derived, findings: &mut Findings) {
             if names_runs && let Some(message) = stranger(facts, shard, path) {
                 findings.refuse(attempt.subject.place(), message);
             }
-            let file = records.get(path).and_then(|reading| reading.file.as_deref());
+            let file = records.get(path).and_then(|reading| reading.file);
             if file.is_some_and(|file| !used.insert(file)) {
                 findings
                     .refuse(attempt.subject.place(), format!("the record {path} is attached to two tries"));

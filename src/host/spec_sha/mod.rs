@@ -1,6 +1,8 @@
 //! The hash that says what a case's verdict was about: its spec, the local files that the spec imports, and the case's own
 //! steps, expectations, preconditions and fixture. When any of them changes, an approval no longer holds.
 
+mod aliases;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -11,6 +13,7 @@ use serde_json::json;
 use super::cases::{Case, Cases};
 use crate::files::{self, DECLARED_CAP, FileError};
 use crate::model::{CaseId, Hasher};
+use aliases::{Aliases, Meaning};
 
 /// Characters of the hash that are kept, as ledgers have them.
 const KEPT: usize = 16;
@@ -129,13 +132,21 @@ impl Specs<'_> {
         let first = self.root.join(spec);
         let mut found = BTreeMap::new();
         let mut generated = false;
+        let mut aliases = Aliases::new(self.root);
         let mut open = vec![(first.clone(), files::read_capped(&first, DECLARED_CAP)?)];
         let mut seen = BTreeSet::from([first]);
         while let Some((path, content)) = open.pop() {
+            let folder = path.parent().unwrap_or(self.root);
             for import in imports(&String::from_utf8_lossy(&content)) {
-                let base = path.parent().unwrap_or(self.root).join(&import);
-                let Some(target) = resolve(&base) else {
-                    found.insert(format!("missing {}", self.name(&base)), None);
+                let meaning = if is_relative(&import) {
+                    Meaning { candidates: vec![folder.join(&import)], is_alias: true }
+                } else {
+                    aliases.meaning(folder, &import)
+                };
+                let Some(target) = meaning.candidates.iter().find_map(|base| resolve(base)) else {
+                    // What no alias names is a package.
+                    let first = meaning.candidates.first().filter(|_| meaning.is_alias);
+                    found.extend(first.map(|base| (format!("missing {}", self.name(base)), None)));
                     continue;
                 };
                 if seen.len() < MOST_FILES && seen.insert(target.clone()) {
@@ -178,13 +189,16 @@ static IMPORTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(?:from|import|require)\s*\(?\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n$]+)`)"#).ok()
 });
 
-/// The local imports of a source text: those that begin with a dot.
+/// The imports of a source text, packages included.
 fn imports(source: &str) -> Vec<String> {
     let Some(pattern) = IMPORTS.as_ref() else { return Vec::new() };
     let all = pattern.captures_iter(source).filter_map(|found| (1..=3).find_map(|group| found.get(group)));
-    all.map(|text| text.as_str().to_owned())
-        .filter(|path| path.starts_with("./") || path.starts_with("../") || path == "." || path == "..")
-        .collect()
+    all.map(|text| text.as_str().to_owned()).collect()
+}
+
+/// Whether an import names a file from where it stands.
+fn is_relative(import: &str) -> bool {
+    import.starts_with("./") || import.starts_with("../") || import == "." || import == ".."
 }
 
 /// The file that an import means: itself, with an ending, TypeScript's source behind a `.js`, or a folder's index.
@@ -287,6 +301,22 @@ mod tests {
         let first = repo.hash();
         repo.write("e2e/f/later.ts", "");
         assert_ne!(repo.hash(), first);
+    }
+
+    #[test]
+    fn an_alias_counts_as_the_file_that_it_means() {
+        let repo = Repo::new(&[
+            ("e2e/f/a.spec.ts", "import { x } from '@lib/x'; import { test } from '@playwright/test'"),
+            ("tsconfig.json", r#"{"compilerOptions":{"paths":{"@lib/*":["./e2e/lib/*"]}}}"#),
+        ]);
+        let nowhere = repo.hash();
+        repo.write("e2e/lib/x.ts", "1");
+        let first = repo.hash();
+        repo.write("e2e/lib/x.ts", "2");
+        assert!(repo.hash() != first && first != nowhere);
+        repo.write("node_modules/@playwright/test/index.js", "3");
+        repo.write("e2e/lib/x.ts", "1");
+        assert_eq!(repo.hash(), first);
     }
 
     #[test]
