@@ -29,12 +29,15 @@ pub(super) struct Meaning {
     pub is_alias: bool,
 }
 
+/// Targets by name.
+type Paths = indexmap::IndexMap<String, Vec<String>>;
+
 /// Where local names lead.
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<PathBuf>,
-    /// (name with at most one `*`, targets with the same `*`), relative to the folder.
-    paths: Option<(PathBuf, Vec<(String, Vec<String>)>)>,
+    /// (name with at most one `*`, targets with the same `*`), relative to the folder of the file that says so.
+    paths: Option<(PathBuf, Paths)>,
 }
 
 #[derive(Default, Deserialize)]
@@ -50,7 +53,7 @@ struct File {
 struct Options {
     #[serde(rename = "baseUrl")]
     base_url: Option<String>,
-    paths: Option<indexmap::IndexMap<String, Vec<String>>>,
+    paths: Option<Paths>,
 }
 
 impl<'a> Aliases<'a> {
@@ -113,7 +116,7 @@ fn read(path: &Path, left: usize) -> Config {
         config.base = Some(folder.join(base));
     }
     if let Some(paths) = file.options.paths {
-        config.paths = Some((folder.to_owned(), paths.into_iter().collect()));
+        config.paths = Some((folder.to_owned(), paths));
     }
     config
 }
