@@ -26,6 +26,16 @@ install_packages() {
   fi
 }
 
+# Older Playwrights, which the fixture must work with as well.
+install_versions() {
+  local folder
+  for folder in "$e2e"/versions/*/; do
+    [ -d "$folder/node_modules/@playwright/test" ] && continue
+    say "installing Playwright $(basename "$folder")"
+    (cd "$folder" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund --loglevel=error)
+  done
+}
+
 playwright_browser() { (cd "$e2e" && node -p 'require("@playwright/test").chromium.executablePath()' 2>/dev/null); }
 
 find_browser() {

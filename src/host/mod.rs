@@ -4,6 +4,7 @@ pub mod cases;
 pub mod meta;
 pub mod profile;
 pub mod skeleton;
+pub mod spec_guard;
 pub mod spec_sha;
 pub mod statuses;
 mod values;

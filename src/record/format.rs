@@ -70,7 +70,7 @@ pub struct WritesRecord {
 }
 
 /// One try of one test in one project, and which of its intervals.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptInfo {
     /// Playwright's `testId`.
     #[serde(default)]

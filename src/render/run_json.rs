@@ -4,7 +4,7 @@ use crate::gate::Finding;
 use crate::model::CaseId;
 use crate::publish::ci::Ending;
 use crate::report::Summary;
-use crate::run::Outcome;
+use crate::run::{BlockedEvent, Outcome};
 use serde::Serialize;
 use std::path::Path;
 
@@ -28,11 +28,12 @@ struct Shape<'a> {
     observed: u64,
     refusals: &'a [Finding],
     warnings: &'a [Finding],
+    blocked_events: &'a [BlockedEvent],
     notes: &'a [String],
 }
 
 /// One object with a final newline: `{run_id, run_dir, run_kind, publishable, success, interrupted, egress_locked, command_status,
-/// summary, ending, cases, left_out, attempts, requests, blocked, observed, refusals, warnings, notes}`.
+/// summary, ending, cases, left_out, attempts, requests, blocked, observed, refusals, warnings, blocked_events, notes}`.
 pub fn outcome(outcome: &Outcome) -> String {
     let (publishable, refusals, warnings) = match &outcome.decision {
         Some(Ok(approved)) => (true, &[][..], approved.warnings()),
@@ -58,6 +59,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         observed: outcome.counts.observed,
         refusals,
         warnings,
+        blocked_events: &outcome.blocked.first,
         notes: &outcome.notes,
     };
     let mut text = serde_json::to_string_pretty(&shape).unwrap_or_default();

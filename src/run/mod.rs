@@ -4,6 +4,7 @@
 //! there, and what stays is refused by the gate.
 
 mod aftermath;
+mod blocked;
 pub mod build_id;
 mod bundle;
 mod child;
@@ -20,6 +21,7 @@ mod specs_file;
 mod unguarded;
 mod watch;
 
+pub use blocked::{Blocked, BlockedEvent};
 use build_id::BuildIdError;
 pub use directory::RunDirectory;
 pub use environment::GuardAddress;
@@ -125,6 +127,8 @@ pub struct Outcome {
     pub ending: Option<Ending>,
     /// Whether it ran only a part of the tests, so that the gate is left to the merged run.
     pub sharded: bool,
+    /// What was blocked, test by test.
+    pub blocked: Blocked,
     /// What a person should know, a line each.
     pub notes: Vec<String>,
     /// The signal that ended the run early.
@@ -263,6 +267,7 @@ pub async fn run(
         }
         ending = (plan.kind == RunKind::Ci).then(|| aftermath::ending(report));
     }
+    let blocked = blocked::of_run(&directory.path);
     Ok(Outcome {
         directory,
         kind: plan.kind,
@@ -272,6 +277,7 @@ pub async fn run(
         decision,
         ending,
         sharded: planned.sharded,
+        blocked,
         notes,
         interrupted,
         status: ended.status,

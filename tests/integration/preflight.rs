@@ -288,3 +288,33 @@ fn a_pipeline_ends_as_its_verdict_does() {
         assert_eq!(says_halted, status == "skipped", "{}", told(&output));
     }
 }
+
+#[test]
+fn specs_off_the_guard_are_faults_of_the_lint() {
+    let version = VersionServer::start(BUILD);
+    let host = Host::new(version.address);
+    let profile = fs_err::read_to_string(host.path().join("qa-pilot.config.yaml")).unwrap();
+    let spec_dir =
+        profile.split("spec_dir:").nth(1).unwrap().split([',', '\n']).next().unwrap().trim().to_owned();
+    let lint = || {
+        let words = [
+            "cases",
+            "lint",
+            "testing/checkout/cases.yaml",
+            "--profile",
+            "qa-pilot.config.yaml",
+            "--check-specs",
+        ];
+        qa_pilot(host.path(), &words).output().unwrap()
+    };
+    let spec = format!("{spec_dir}/checkout/{ID}.spec.ts");
+    host.write(&format!("{spec_dir}/write-guard.ts"), WRITE_GUARD_TS);
+    host.write(&spec, "import { test } from '@playwright/test';");
+    let refused = lint();
+    assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains(&format!("{spec}: imports no write-guard.ts of this version")), "{stderr}");
+    host.write(&spec, "import { test } from '../write-guard';");
+    let clean = lint();
+    assert_eq!(clean.status.code(), Some(0), "{}", told(&clean));
+}

@@ -12,8 +12,8 @@ import { executablePath } from './browser.mjs';
 const e2e = fileURLToPath(new URL('../..', import.meta.url));
 
 /// Makes the host repository; `t` cleans it up. `features` maps a feature of `checks/features` to what its cases.yaml
-/// says beside the cases, which are taken from the titles of its specs.
-export async function makeHost(t, features = {}) {
+/// says beside the cases, which are taken from the titles of its specs; `modules` is where its npm packages are.
+export async function makeHost(t, features = {}, modules = join(e2e, 'node_modules')) {
   const shop = await startShop();
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'qa-pilot-host-')));
   const dir = join(root, 'shop');
@@ -23,7 +23,7 @@ export async function makeHost(t, features = {}) {
   });
   cpSync(join(e2e, 'shop'), dir, { recursive: true, filter: (source) => !/\/(runs|\.auth)$/.test(source) });
   cpSync(join(e2e, 'package.json'), join(root, 'package.json'));
-  symlinkSync(join(e2e, 'node_modules'), join(root, 'node_modules'));
+  symlinkSync(modules, join(root, 'node_modules'));
   const ca = join(root, 'shop-ca.pem');
   writeFileSync(ca, shop.ca);
   edit(join(dir, 'qa-pilot.config.yaml'), (text) => text.replaceAll('7443', shop.ports.https).replaceAll('7080', shop.ports.http));
