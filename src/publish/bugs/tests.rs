@@ -1,5 +1,6 @@
 //! Bugs by mode: what each tells, what it never tells, and how known failures are told apart.
 
+use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,20 +9,81 @@ use crate::gate::Claim;
 const ID: &str = "CHECKOUT-ORDER-001";
 const TEXT: &str = "Error: order 4711 of jane.doe@client.test ``` shows 12 EUR";
 
+/// Marks in what the application said, and in a field of the report.
+const FAILURE: &str = "QZFAILUREQZ";
+const FIELD: &str = "QZFIELDQZ";
+
+/// What a report may hold anything in.
+const FIELDS: [&str; 11] = [
+    "/run_id",
+    "/feature",
+    "/app",
+    "/env_url",
+    "/commit_sha",
+    "/api_mode",
+    "/executor",
+    "/browser",
+    "/cases/0/trace",
+    "/cases/0/trace_sha256",
+    "/env_kind",
+];
+
+/// Around a mark: URLs, paths from elsewhere, markup, characters that hide.
+const FORMS: [(&str, &str); 15] = [
+    ("", ""),
+    ("", ".test"),
+    ("https://", ".test/x"),
+    ("file:///home/", "/x"),
+    ("/home/", "/x"),
+    ("../", "/x"),
+    ("C:\\", "\\x"),
+    ("c:/", "/x"),
+    ("\\\\host\\", "\\x"),
+    ("//host/", ""),
+    ("<script>", "</script>"),
+    ("[", "](javascript:alert(1))"),
+    ("a`b|", "\u{7}"),
+    ("", "\u{202e}gpj"),
+    ("", "\u{2028}# heading"),
+];
+
+/// What the tracker is told of a run even where evidence stays on its machine.
+fn is_told_locally(field: &str) -> bool {
+    ["/run_id", "/feature", "/commit_sha", "/cases/0/trace"].contains(&field)
+}
+
+/// A body without what stands between fences.
+fn outside_fences(body: &str) -> String {
+    let mut fence: Option<&str> = None;
+    let mut out = Vec::new();
+    for line in body.split('\n') {
+        match fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => {}
+            None if line.starts_with("```") => fence = Some(line),
+            None => out.push(line),
+        }
+    }
+    out.join("\n")
+}
+
 fn told(env: &str) -> Told {
-    Told::of(&Claim::new(json!({
+    Told::of(&Claim::new(report(env))).unwrap()
+}
+
+fn report(env: &str) -> Value {
+    json!({
         "run_id": "20261130T101500Z-checkout-3f2a91c", "feature": "checkout", "app": "storefront",
         "env_name": env, "env_kind": "qa", "env_url": "https://qa.shop.test", "commit_sha": "3f2a91c04be1",
         "api_mode": "server", "executor": "tester", "browser": "chromium-156",
         "cases": [
-            {"id": ID, "verdict": "fail", "trace": "t/trace.zip", "failure_summary": TEXT},
+            {"id": ID, "verdict": "fail", "trace": "t/trace.zip", "trace_sha256": null, "failure_summary": TEXT},
             {"id": "CHECKOUT-ORDER-002", "verdict": "flaky", "retries": 1, "failure_summary": "Error: x"},
             {"id": "CHECKOUT-ORDER-003", "verdict": "pass"},
             {"id": "CHECKOUT-ORDER-004", "verdict": "fail", "failure_summary": " "},
             {"id": "CHECKOUT-ORDER-005", "verdict": "fail", "failure_summary": "Error: x"}
         ]
-    })))
-    .unwrap()
+    })
 }
 
 fn cases() -> Cases {
@@ -66,15 +128,25 @@ fn profile(tracker: &str) -> Profile {
 }
 
 fn file_with(env: &str, tracker: &str, ids: &[&str], ledger: &Value) -> Bugs {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bugs.json");
-    crate::files::write_atomic(&path, ledger.to_string().as_bytes()).unwrap();
-    let known = BugLedger::read(&path).unwrap().unwrap();
+    let known = self::ledger(ledger);
     let (told, cases, profile) = (told(env), cases(), profile(tracker));
     let specs = BTreeMap::from([(ID.to_owned(), "e2e/checkout/pay.spec.ts".to_owned())]);
     let inputs = Inputs { told: &told, cases: &cases, profile: Some(&profile), specs: &specs };
     let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
     bugs(inputs, &ids, &known).unwrap()
+}
+
+fn ledger(value: &Value) -> BugLedger {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bugs.json");
+    crate::files::write_atomic(&path, value.to_string().as_bytes()).unwrap();
+    BugLedger::read(&path).unwrap().unwrap()
+}
+
+/// A ledger in which the case's bug is known by a signature.
+fn known(signature: &str) -> Value {
+    json!({ID: {"task_id": "t-1", "signature": signature, "first_seen_run": "r0", "last_seen_run": "r0",
+                "seen_count": 3, "superseded": ["t-0"], "note": "kept"}})
 }
 
 fn filed(env: &str, tracker: &str) -> Bugs {
@@ -132,10 +204,6 @@ fn skips_say_why_and_a_repeated_id_is_handled_twice_by_the_same_ledger() {
 #[test]
 fn the_same_failure_is_a_comment_another_one_supersedes() {
     let signature = signature(&CaseId::parse(ID).unwrap(), TEXT);
-    let known = |signature: &str| {
-        json!({ID: {"task_id": "t-1", "signature": signature, "first_seen_run": "r0", "last_seen_run": "r0",
-                    "seen_count": 3, "superseded": ["t-0"], "note": "kept"}})
-    };
     let again = file_with("qa", "clickup", &[ID], &known(&signature));
     assert!(again.create.is_empty());
     assert_eq!(again.comment[0].task_id, "t-1");
@@ -190,21 +258,41 @@ fn ledgers_that_are_none_are_refused() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+    #![proptest_config(proptest::test_runner::Config { cases: 1024, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn no_failure_text_leaves_where_evidence_stays_local(
-        text in "\\PC{0,80}", env_text in "[ -~]{0,30}"
+    fn no_bug_and_no_comment_tells_what_its_mode_forbids(
+        mode in 0..4usize, at in 0..FIELDS.len(), form in 0..FORMS.len(), text in "\\PC{0,60}", is_known: bool
     ) {
-        let mark = "QZMARKQZ";
-        let mut told = told("prod");
-        told.cases[0].failure = Some(format!("{env_text}{mark} {text} https://{mark}.test /home/{mark}"));
-        let (cases, profile) = (cases(), profile("clickup"));
+        let (env, tracker) = [("qa", "clickup"), ("staging", "clickup"), ("prod", "clickup"), ("qa", "none")][mode];
+        let hostile = |mark: &str| format!("{}{mark}{}", FORMS[form].0, FORMS[form].1);
+        let failure = format!("{}{text}", hostile(FAILURE));
+        let mut value = report(env);
+        *value.pointer_mut(FIELDS[at]).unwrap() = json!(hostile(FIELD));
+        *value.pointer_mut("/cases/0/failure_summary").unwrap() = json!(failure);
+        // What is refused is told to nobody.
+        let Ok(told) = Told::of(&Claim::new(value)) else { return Ok(()) };
+        let (cases, profile) = (cases(), profile(tracker));
         let inputs = Inputs { told: &told, cases: &cases, profile: Some(&profile), specs: &BTreeMap::new() };
-        let filed = bugs(inputs, &[ID.to_owned()], &BugLedger::default()).unwrap();
-        let all = serde_json::to_string(&filed).unwrap();
-        for word in [mark, "shop.test", "tester", "chromium-156", "storefront", "://", "/home/"] {
-            proptest::prop_assert!(!all.contains(word), "{} in {}", word, all);
+        let known = if is_known { known(&signature(&CaseId::parse(ID).unwrap(), &failure)) } else { json!({}) };
+        let Ok(filed) = bugs(inputs, &[ID.to_owned()], &ledger(&known)) else { return Ok(()) };
+        prop_assert_eq!(filed.comment.len(), usize::from(is_known && tracker != "none"));
+        let mut all = serde_json::to_string(&filed).unwrap();
+        if env != "prod" {
+            // Where the failure may be told, it is told in its fence alone, and the registered URL as it is registered.
+            let bodies = filed.create.iter().map(|bug| &bug.body).chain(filed.comment.iter().map(|one| &one.body));
+            let bodies: Vec<String> = bodies.map(|body| outside_fences(body)).collect();
+            all = bodies.join("\n").replace(&format!("https://{env}.shop.test"), "");
+        }
+        prop_assert!(!all.contains(FAILURE), "a failure's text in {}", all);
+        for word in ["://", "/home/", "c:\\", "c:/", "\\\\host", "//host", "<script", "](", "\u{7}", "\u{202e}", "\u{2028}"] {
+            prop_assert!(!all.to_lowercase().contains(word), "{:?} in {}", word, all);
+        }
+        if env == "prod" {
+            for word in ["shop.test", "tester", "chromium-156", "storefront", "server"] {
+                prop_assert!(!all.contains(word), "{} in {}", word, all);
+            }
+            prop_assert!(is_told_locally(FIELDS[at]) || !all.contains(FIELD), "{} of {} in {}", FIELD, FIELDS[at], all);
         }
     }
 
@@ -220,6 +308,6 @@ proptest::proptest! {
         let inner = after.lines().skip(1).take_while(|line| *line != "## Steps to reproduce").collect::<Vec<_>>();
         let closing: Vec<usize> = inner.iter().enumerate().filter(|(_, line)| line.trim().starts_with(fence)).map(|(at, _)| at).collect();
         // The fence, then one blank line before the next section.
-        proptest::prop_assert_eq!(closing, vec![inner.len() - 2], "{}", body);
+        prop_assert_eq!(closing, vec![inner.len() - 2], "{}", body);
     }
 }
