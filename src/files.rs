@@ -355,18 +355,48 @@ pub fn is_inner(text: &str) -> bool {
         && !text.split(['/', '\\']).any(|segment| segment == "..")
 }
 
-/// The path of `relative` below `root`, every link followed.
+/// A folder that paths must stay in; where it really is is asked once, for a run directory has thousands of files.
+#[derive(Clone, Debug)]
+pub struct Root {
+    given: PathBuf,
+    real: Option<PathBuf>,
+}
+
+impl Root {
+    /// The folder `path`.
+    pub fn new(path: &Path) -> Self {
+        Self { given: path.to_owned(), real: canonical(path).ok() }
+    }
+
+    /// The path of `relative` below it, every link followed.
+    ///
+    /// # Errors
+    /// When it does not exist, is absolute, has a `..` segment, or a link leads it out of the folder.
+    pub fn resolve(&self, relative: &str) -> Result<PathBuf, FileError> {
+        let escapes = || FileError::Escapes { path: relative.to_owned(), root: self.given.clone() };
+        if !is_inner(relative) {
+            return Err(escapes());
+        }
+        let root = self.real.as_ref().ok_or_else(|| FileError::Missing(self.given.clone()))?;
+        let found = canonical(&root.join(relative))?;
+        if found.starts_with(root) { Ok(found) } else { Err(escapes()) }
+    }
+
+    /// Whether a path that is there leads out of it, by a link.
+    pub fn is_left_by(&self, path: &Path) -> bool {
+        match (canonical(path), &self.real) {
+            (Ok(found), Some(root)) => !found.starts_with(root),
+            _ => true,
+        }
+    }
+}
+
+/// The path of `relative` below `root`, as [`Root::resolve`] gives it.
 ///
 /// # Errors
-/// When it does not exist, is absolute, has a `..` segment, or a link leads it out of `root`.
+/// As there.
 pub fn resolve_inside(root: &Path, relative: &str) -> Result<PathBuf, FileError> {
-    let escapes = || FileError::Escapes { path: relative.to_owned(), root: root.to_owned() };
-    if !is_inner(relative) {
-        return Err(escapes());
-    }
-    let root = canonical(root)?;
-    let found = canonical(&root.join(relative))?;
-    if found.starts_with(&root) { Ok(found) } else { Err(escapes()) }
+    Root::new(root).resolve(relative)
 }
 
 /// `path` made absolute by the current folder, with `.` and `..` resolved by text alone, so that it may not exist yet.

@@ -71,7 +71,7 @@ pub fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, YamlE
 
 /// The parser's words without the place, which stands in front, and without advice to programmers.
 fn plain(message: &str) -> String {
-    let message = message.rfind(" at line ").map_or(message, |at| &message[..at]);
+    let message = message.find(" at line ").map_or(message, |at| &message[..at]);
     message.split(", set DuplicateKeyPolicy").next().unwrap_or(message).to_owned()
 }
 

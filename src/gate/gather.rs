@@ -6,7 +6,7 @@ use std::path::Path;
 use super::claim::Claim;
 use super::facts::{CasesFact, Disk, Evidence, Facts, Recorded, Rerun, StatusesFact};
 use super::{GateError, Inputs};
-use crate::files::{self, FileError, FileId, RESULTS_CAP};
+use crate::files::{self, FileError, FileId, RESULTS_CAP, Root};
 use crate::host::cases::{Cases, mutation_faults};
 use crate::host::meta::{Meta, sha_mismatch};
 use crate::host::profile::Profile;
@@ -131,6 +131,7 @@ fn traces(derived: Option<&Derived>, base: &Path) -> BTreeMap<String, FileId> {
 /// Looks at every file that the claim names. Traces are hashed where they are pinned; elsewhere it is enough that they
 /// are there.
 fn evidence(facts: &Facts, derived: Option<&Derived>, base: &Path) -> BTreeMap<String, Evidence> {
+    let root = Root::new(base);
     let texts = |key: &'static str| facts.claim.entries().filter_map(move |entry| entry.get(key)?.as_str());
     let traces: BTreeSet<String> = texts("trace").map(str::to_owned).collect();
     // The traces of failed tries, so that a flaky case cannot hide the try that failed.
@@ -141,7 +142,7 @@ fn evidence(facts: &Facts, derived: Option<&Derived>, base: &Path) -> BTreeMap<S
         .filter_map(|attempt| attempt.trace.as_deref());
     let others = texts("video").chain(texts("console_log")).chain(failed);
     let mut found: BTreeMap<String, Evidence> =
-        others.map(|path| (path.to_owned(), sized(base, path))).collect();
+        others.map(|path| (path.to_owned(), sized(&root, path))).collect();
     if facts.is_pinned() {
         let empty = Digest::of(b"");
         found.extend(digests(base, traces).into_iter().map(|(path, digest)| {
@@ -154,15 +155,15 @@ fn evidence(facts: &Facts, derived: Option<&Derived>, base: &Path) -> BTreeMap<S
         }));
     } else {
         found.extend(traces.into_iter().map(|path| {
-            let evidence = sized(base, &path);
+            let evidence = sized(&root, &path);
             (path, evidence)
         }));
     }
     found
 }
 
-fn sized(base: &Path, path: &str) -> Evidence {
-    match files::resolve_inside(base, path).and_then(|found| files::size(&found)) {
+fn sized(root: &Root, path: &str) -> Evidence {
+    match root.resolve(path).and_then(|found| files::size(&found)) {
         Ok(0) => Evidence::Empty,
         Ok(_) => Evidence::File(None),
         Err(error) => unusable(error),

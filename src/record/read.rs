@@ -4,13 +4,13 @@
 //! events as it lists. An unsound one is kept with what it says, and never counts as installed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::format::{AttemptInfo, Event, VERSION};
-use crate::files::{self, FileId, RECORD_CAP};
+use crate::files::{self, FileId, RECORD_CAP, Root};
 use crate::json;
 use crate::model::Digest;
 
@@ -77,21 +77,21 @@ impl Reading {
 /// The records of a run directory, each file read at most once, so that what is judged is what was hashed.
 #[derive(Clone, Debug)]
 pub struct Records {
-    run_dir: PathBuf,
+    root: Root,
     read: BTreeMap<String, Reading>,
 }
 
 impl Records {
     /// The records below `run_dir`; none is read yet.
     pub fn new(run_dir: &Path) -> Self {
-        Self { run_dir: run_dir.to_owned(), read: BTreeMap::new() }
+        Self { root: Root::new(run_dir), read: BTreeMap::new() }
     }
 
     /// Reads the record at a path relative to the run directory, unless that was done before. A path that leaves the
     /// directory, by its text or by a link, is not followed.
     pub fn load(&mut self, path: &str) -> &Reading {
-        let run_dir = &self.run_dir;
-        self.read.entry(path.to_owned()).or_insert_with(|| read(run_dir, path))
+        let root = &self.root;
+        self.read.entry(path.to_owned()).or_insert_with(|| read(root, path))
     }
 
     /// The record at `path`, if it was read.
@@ -100,8 +100,9 @@ impl Records {
     }
 }
 
-fn read(run_dir: &Path, path: &str) -> Reading {
-    let read = files::resolve_inside(run_dir, path)
+fn read(root: &Root, path: &str) -> Reading {
+    let read = root
+        .resolve(path)
         .and_then(|found| files::read_capped(&found, RECORD_CAP).map(|bytes| (bytes, found)));
     match read {
         Ok((bytes, found)) => Reading { file: files::identity(&found).ok(), ..parse(&bytes) },

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::read::Records;
-use crate::files::{self, RECORD_CAP};
+use crate::files::{self, FileId, RECORD_CAP, Root};
 use crate::model::Digest;
 
 /// The name of a record file.
@@ -30,19 +30,16 @@ pub struct Stray {
 /// what lies in the folders `shared` is of no attempt.
 pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut Records) -> Vec<Stray> {
     let mut free: BTreeMap<Digest, usize> = BTreeMap::new();
-    let mut own: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut own: BTreeSet<FileId> = BTreeSet::new();
     // A file that is listed twice is one file, and pairs once.
     for path in BTreeSet::from_iter(listed) {
-        if let Some(digest) = records.load(path).digest {
+        let reading = records.load(path);
+        if let Some(digest) = reading.digest {
             *free.entry(digest).or_default() += 1;
         }
-        own.extend(files::resolve_inside(run_dir, path).ok());
+        own.extend(reading.file);
     }
-    let root = files::canonical(run_dir).ok();
-    let leads_out = |path: &Path| match (files::canonical(path), &root) {
-        (Ok(found), Some(root)) => !found.starts_with(root),
-        _ => true,
-    };
+    let root = Root::new(run_dir);
     let shared: Vec<PathBuf> = shared.iter().map(|folder| run_dir.join(folder)).collect();
     let mut strays = Vec::new();
     for entry in WalkDir::new(run_dir).sort_by_file_name() {
@@ -55,7 +52,7 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
             }
         };
         // Records may lie behind it, and nobody looks there.
-        if entry.path_is_symlink() && files::is_folder(entry.path()) && leads_out(entry.path()) {
+        if entry.path_is_symlink() && files::is_folder(entry.path()) && root.is_left_by(entry.path()) {
             let path = relative(run_dir, entry.path());
             strays.push(Stray { path, why: "is a link to a folder outside the run directory".to_owned() });
             continue;
@@ -71,7 +68,7 @@ pub fn sweep(run_dir: &Path, shared: &[String], listed: &[String], records: &mut
             strays.push(Stray { path, why: "is no regular file".to_owned() });
             continue;
         }
-        if files::canonical(entry.path()).is_ok_and(|found| own.contains(&found)) {
+        if files::identity(entry.path()).is_ok_and(|file| own.contains(&file)) {
             continue;
         }
         match files::read_capped(entry.path(), RECORD_CAP).map(|bytes| Digest::of(&bytes)) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::files::{self, FileError};
+use crate::files::{self, FileError, Root};
 use crate::model::Digest;
 
 /// The digest of each file at a path relative to `run_dir`. A path that leaves the directory is not followed.
@@ -15,11 +15,12 @@ pub fn digests(
 ) -> BTreeMap<String, Result<Digest, FileError>> {
     let paths: Vec<String> = paths.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
     let workers = thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    let root = Root::new(run_dir);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let digest = files::resolve_inside(run_dir, path).and_then(|found| files::sha256(&found));
+            let digest = root.resolve(path).and_then(|found| files::sha256(&found));
             done.push((path.clone(), digest));
         }
         done

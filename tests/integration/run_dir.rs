@@ -90,7 +90,7 @@ impl RunDir {
         fs_err::write(path, bytes).unwrap();
     }
 
-    /// Applies edits, each on one file: `set` (pointers to values), `text`, `remove`, `link` (a symlink's target), `copy`
+    /// Applies edits, each on one file: `set` (pointers to values), `text`, `remove`, `link` (a symlink's target), `hard_link` (to another file), `copy`
     /// (from another file), `move` (to another place). `RUN/` is the run directory; `RECORD/n` means both files of the
     /// n-th test's record, the original and the attached copy; `RECORD/*` those of every test.
     pub fn edit(&self, edits: &Value) {
@@ -142,6 +142,10 @@ impl RunDir {
                 "link" => {
                     let _ = fs_err::remove_file(&path);
                     fs_err::os::unix::fs::symlink(value.as_str().unwrap(), &path).unwrap();
+                }
+                "hard_link" => {
+                    let _ = fs_err::remove_file(&path);
+                    fs_err::hard_link(self.path().join(expand(value.as_str().unwrap())), &path).unwrap();
                 }
                 other => panic!("unknown edit {other}"),
             }
