@@ -248,7 +248,7 @@ function refuseProxyOption(proxy: { server: string } | undefined, where: string,
   if (!proxy || proxy.server === ours) return;
   throw new Error(
     `write guard: ${where} names the proxy ${proxy.server}, which would replace the guard's; ` +
-      'the guard does not go through a further proxy, so remove it',
+      'the guard is the proxy; hand a further one to qa-pilot with --upstream-proxy',
   );
 }
 
@@ -433,7 +433,7 @@ class GuardWorker {
     const server = this.proxyNow();
     refuseProxyOption(options.proxy, where, server);
     if (options.clientCertificates?.length) {
-      throw new Error(`write guard: ${where} has clientCertificates, which would go round the guard; origins that ask for one cannot be tested under it`);
+      throw new Error(`write guard: ${where} has clientCertificates, which would go round the guard; hand them to qa-pilot with --client-cert`);
     }
     return { ...options, proxy: { server }, ignoreHTTPSErrors: true };
   }

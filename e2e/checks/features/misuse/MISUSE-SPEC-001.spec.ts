@@ -11,9 +11,9 @@ test('MISUSE-LAUNCH-001: browsers of its own are refused', async ({ browser, pla
 
 test('MISUSE-OPTION-001: proxies of its own are refused', async ({ browser, playwright }) => {
   const proxy = { server: 'http://127.0.0.1:1' };
-  await expect(browser.newContext({ proxy })).rejects.toThrow('does not go through a further proxy');
-  await expect(browser.newPage({ proxy })).rejects.toThrow('does not go through a further proxy');
-  await expect(playwright.request.newContext({ proxy })).rejects.toThrow('does not go through a further proxy');
+  await expect(browser.newContext({ proxy })).rejects.toThrow('hand a further one to qa-pilot with --upstream-proxy');
+  await expect(browser.newPage({ proxy })).rejects.toThrow('hand a further one to qa-pilot with --upstream-proxy');
+  await expect(playwright.request.newContext({ proxy })).rejects.toThrow('hand a further one to qa-pilot with --upstream-proxy');
 });
 
 test('MISUSE-NOPROXY-001: leaving the proxy out leads nowhere', async ({ browser, baseURL }) => {
