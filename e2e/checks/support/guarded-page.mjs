@@ -36,7 +36,7 @@ export function serve(path, html) {
 const scripts = new Map();
 
 /// The page script for `{policy, prefix, mutation}`, as `qa-pilot proxy` serves it.
-async function script({ policy = 'read-only', prefix, ...mutation }) {
+export async function script({ policy = 'read-only', prefix, ...mutation }) {
   const key = JSON.stringify([policy, prefix, mutation]);
   if (!scripts.has(key)) {
     const runDir = mkdtempSync(join(tmpdir(), 'qa-pilot-page-'));
