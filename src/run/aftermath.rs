@@ -6,9 +6,7 @@ use super::run_log::{RunLog, STABLE};
 use crate::gate::Claim;
 use crate::model::{CaseId, RunKind};
 use crate::publish::ci::{self, Ending};
-use crate::record::Records;
 use crate::report::{CaseEntry, Report};
-use std::path::Path;
 
 /// Notes about the run as a whole; a line each. A shard is not the whole: of it nothing is said to be missing.
 pub(super) fn notes(plan: &Plan, report: &Report, sharded: bool) -> Vec<String> {
@@ -30,23 +28,6 @@ pub(super) fn notes(plan: &Plan, report: &Report, sharded: bool) -> Vec<String> 
         ));
     }
     notes
-}
-
-/// A line for each case that the guard stopped, with the first thing that it stopped there.
-pub(super) fn stopped(report: &Report, run_dir: &Path) -> Vec<String> {
-    let mut records = Records::new(run_dir);
-    let with_writes = report.cases.iter().filter_map(|case| Some((case, case.writes.as_ref()?)));
-    let first =
-        with_writes.filter_map(|(case, writes)| Some((case, first_stopped(&writes.paths, &mut records)?)));
-    first.map(|(case, event)| format!("{}: {event}", case.id)).collect()
-}
-
-/// The first event that blocked, in the first of the records at `paths` that has one.
-fn first_stopped(paths: &[String], records: &mut Records) -> Option<String> {
-    paths.iter().find_map(|path| {
-        let record = records.load(path).record.as_ref()?;
-        record.first_event.clone().filter(|_| record.blocked > 0)
-    })
 }
 
 /// Counts the greens of a stabilization run that came to its end, and says what is stable.
@@ -92,31 +73,4 @@ pub(super) fn is_green(report: &Report) -> bool {
         && summary.total() > 0
         && summary.blocked * 10 <= summary.total()
         && report.errors.is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::files;
-
-    #[test]
-    fn what_was_stopped_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let event = |action: &str| format!(r#"{{"action":"{action}","label":"Pay","reason":"pay"}}"#);
-        for (name, blocked, events) in [
-            ("quiet.json", 0, String::new()),
-            ("observed.json", 0, event("observe")),
-            ("blocked.json", 1, format!("{},{}", event("observe"), event("block"))),
-        ] {
-            let text = format!(r#"{{"blocked":{blocked},"observed":0,"events":[{events}]}}"#);
-            files::write_atomic(&folder.path().join(name), text.as_bytes()).unwrap();
-        }
-        let first = |names: &[&str]| {
-            let paths: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            first_stopped(&paths, &mut Records::new(folder.path()))
-        };
-        assert_eq!(first(&["gone.json", "quiet.json", "observed.json"]), None);
-        let all = ["gone.json", "quiet.json", "observed.json", "blocked.json"];
-        assert_eq!(first(&all).as_deref(), Some("block the control \"Pay\" (pay)"));
-    }
 }

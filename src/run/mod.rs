@@ -257,7 +257,6 @@ pub async fn run(
     let mut ending = None;
     if let Some(report) = &report {
         notes.extend(aftermath::notes(plan, report, planned.sharded));
-        notes.extend(aftermath::stopped(report, &directory.path));
         if let Err(error) = specs_file::merge(plan, &directory.results()) {
             notes.push(format!("where specs are was not noted: {error}"));
         }
