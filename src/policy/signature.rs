@@ -27,7 +27,7 @@ impl SignatureMethod {
     }
 
     /// The spelling in files.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Any => "*",
             Self::Http(method) => method,

@@ -1,7 +1,9 @@
 //! One described request, judged as the proxy judges what arrives: the same rules, and a body only where a rule asks for it.
 
 use super::described::{Described, Payload};
-use crate::policy::{Body, Decision, Explanation, Request, Rules, Scope, Situation, Standing};
+use crate::policy::{
+    Body, Decision, Explanation, Message, Request, Rules, Scope, SignatureMethod, Situation, Standing,
+};
 use crate::proxy::MAX_BODY;
 use http::{HeaderMap, Method, header};
 use serde::Serialize;
@@ -61,10 +63,16 @@ impl Verdict {
     }
 }
 
+/// The method of a client message, in signatures and here.
+const MESSAGE: &str = SignatureMethod::WebSocket.as_str();
+
 /// Judges `request`. It belongs to an open record, and the page that sent it is the one that `Referer` names.
 pub fn judge(rules: &Rules, request: &Described) -> Judgement {
-    let Described { method, origin, target, headers, payload, .. } = request;
+    let Described { method, origin, target, headers, payload, web_socket } = request;
     let origin = origin.to_string();
+    if *web_socket && method.as_str() == MESSAGE {
+        return message(rules, &origin, request);
+    }
     let has_body = *payload != Payload::Absent;
     let described = if is_web_socket(request) {
         Request::web_socket(&origin, target, headers)
@@ -73,15 +81,37 @@ pub fn judge(rules: &Rules, request: &Described) -> Judgement {
     };
     let unread = if has_body { Body::Unread } else { Body::Absent };
     let mut examination = rules.examine(described, headers, unread);
-    let page = headers.get(header::REFERER).and_then(|page| page.to_str().ok());
-    let situation = Situation { standing: Standing::Open, scopes: &[], page };
+    let situation = situation(headers);
     if examination.needs_body(&situation) {
         examination.give_body(body(payload, headers));
     }
     let explanation = examination.explain();
     let url = examination.request().url().to_owned();
     let decision = examination.decide(&situation);
-    told(rules, method, url, explanation, decision)
+    told(rules, method, url, explanation, Some(decision))
+}
+
+/// Judges a client message of a WebSocket that was opened by a handshake with the same URL and headers.
+fn message(rules: &Rules, origin: &str, request: &Described) -> Judgement {
+    let Described { method, target, headers, payload, .. } = request;
+    let handshake = Request::web_socket(origin, target, headers);
+    let url = handshake.url().to_owned();
+    let messages = rules.examine(handshake, headers, Body::Absent).messages();
+    let sent = match payload {
+        Payload::Absent => Message::Text(b""),
+        Payload::Bytes(bytes) if bytes.len() > MAX_BODY => {
+            Message::Unjudgeable("it is longer than can be held")
+        }
+        Payload::Bytes(bytes) => Message::Text(bytes),
+        Payload::Unknown(why) => Message::Unjudgeable(why),
+    };
+    let decision = messages.map(|messages| messages.decide(&sent, &situation(headers)));
+    told(rules, method, url, Explanation::default(), decision)
+}
+
+fn situation(headers: &HeaderMap) -> Situation<'_> {
+    let page = headers.get(header::REFERER).and_then(|page| page.to_str().ok());
+    Situation { standing: Standing::Open, scopes: &[], page }
 }
 
 fn body(payload: &Payload, headers: &HeaderMap) -> Body {
@@ -95,12 +125,13 @@ fn body(payload: &Payload, headers: &HeaderMap) -> Body {
     }
 }
 
+/// `decision` is absent where no signature speaks about what was sent, so that it passes.
 fn told(
     rules: &Rules,
     method: &Method,
     url: String,
     explanation: Explanation,
-    decision: Decision,
+    decision: Option<Decision>,
 ) -> Judgement {
     let place = |key: &str, index: Option<usize>| index.map(|index| rules.config().place(key, index));
     let mut judgement = Judgement {
@@ -115,16 +146,17 @@ fn told(
         dropped: None,
     };
     match decision {
-        Decision::Drop => {
+        None => {}
+        Some(Decision::Drop) => {
             judgement.verdict = Verdict::Drop;
             judgement.dropped = place("drop_signatures", explanation.dropped);
         }
-        Decision::Refuse(refusal) => {
+        Some(Decision::Refuse(refusal)) => {
             judgement.verdict = Verdict::Block;
             judgement.reason = Some(refusal.reason);
             judgement.effective_method = refusal.effective_method;
         }
-        Decision::Permit(permit) => {
+        Some(Decision::Permit(permit)) => {
             if permit.is_unclassified() {
                 judgement.verdict = Verdict::Unclassified;
             }
@@ -210,6 +242,25 @@ mod tests {
         let override_header =
             judge("GET https://a.test/orders", Some("X-HTTP-Method: post"), Payload::Absent);
         assert_eq!(override_header.effective_method.as_deref(), Some("POST"));
+    }
+
+    #[test]
+    fn messages_are_judged_by_themselves() {
+        let block = json!({ "write_signatures": [{ "method": "WS", "url": "/live", "body": "save" }] });
+        let rules = Rules::new(Policy::read_only(), MutationConfig::parse(&block).unwrap());
+        let bytes = |text: &str| Payload::Bytes(text.as_bytes().to_vec());
+        for (request, payload, want) in [
+            ("WS wss://a.test/live", bytes("save 1"), Verdict::Block),
+            ("WS wss://a.test/liv%65", bytes("save 1"), Verdict::Block),
+            ("WS ws://a.test/live", bytes("load 1"), Verdict::Pass),
+            ("WS wss://a.test/other", bytes("save 1"), Verdict::Pass),
+            ("WS wss://a.test/live", Payload::Absent, Verdict::Pass),
+            ("WS wss://a.test/live", Payload::Unknown("it is gone".into()), Verdict::Block),
+            ("WS wss://a.test/live", Payload::Bytes(vec![b'x'; MAX_BODY + 1]), Verdict::Block),
+            ("GET wss://a.test/live", Payload::Absent, Verdict::Pass),
+        ] {
+            assert_eq!(judged(&rules, request, None, payload).verdict, want, "{request}");
+        }
     }
 
     #[test]
