@@ -1,5 +1,6 @@
 // What `report` and `gate` cost beside the least that has to be done: hashing every trace once (openssl, a process a core),
-// and reading results.json once (node). Prints figures and ratios; nothing is asserted, for machines differ.
+// and reading results.json once (node; `cargo bench --bench results` times parse and walk alone). Prints figures and ratios;
+// nothing is asserted, for machines differ.
 //
 //   node measure/gate.mjs [--cases 2000] [--trace-kib 524] [--attempts 50000] [--rounds 5]
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -155,6 +156,7 @@ function makeHost(name, count) {
     mutation: { policy: 'read-only' },
   }));
   writeFileSync(join(run, 'statuses.json'), json(mapping));
+  writeFileSync(join(run, 'spec-shas.json'), json(Object.fromEntries(ids.map((id, index) => [id, index.toString(16).padStart(16, '0')]))));
   writeFileSync(join(run, 'meta.json'), json({
     run_id: runId, run_kind: 'verdict', feature: 'checkout', app: 'storefront', env_name: 'qa', env_url: url, env_kind: 'qa',
     api_mode: 'server', sha_before: build, sha_after: build, sha_source: `${url}/version.json`, sha_format: 'commit',
