@@ -67,7 +67,7 @@ test('what would lead past the guard is refused where it is asked for', async (t
 
 const settings = [
   ['preserveOutput', /preserveOutput is "failures-only", which deletes records/, (text) => text.replace('  fullyParallel', "  preserveOutput: 'failures-only',\n  fullyParallel")],
-  ['a proxy of the config', /playwright\.config\.ts names the proxy http:\/\/127\.0\.0\.1:9.*remove it/, (text) => text.replace('  use: {', "  use: {\n    proxy: { server: 'http://127.0.0.1:9' },")],
+  ['a proxy of the config', /playwright\.config\.ts names the proxy http:\/\/127\.0\.0\.1:9.*--upstream-proxy/, (text) => text.replace('  use: {', "  use: {\n    proxy: { server: 'http://127.0.0.1:9' },")],
   ['a browser elsewhere', /connectOptions.*could leave the guard/, (text) => text.replace('  use: {', "  use: {\n    connectOptions: { wsEndpoint: 'ws://127.0.0.1:9' },")],
   ['another policy in the tests than in the guard', /QA_PILOT_MUTATION says unrestricted, the running guard enforces read-only/, (text) => `process.env.QA_PILOT_MUTATION = '{"policy":"unrestricted"}';\n${text}`],
   ['loopback taken out of the proxy', /this browser does not go through the guard/, (text) => `process.env.PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK = '1';\n${text}`],
